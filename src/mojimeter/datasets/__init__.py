@@ -1,0 +1,1 @@
+"""What goes in: records, readers, the starter sets with their data cards."""

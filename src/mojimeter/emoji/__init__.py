@@ -1,0 +1,1 @@
+"""What an emoji is: find, strip, compare, name, group, rank by use."""

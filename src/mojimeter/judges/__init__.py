@@ -1,0 +1,1 @@
+"""What labels: five label sets, LLM judge with votes, student judge, verifier."""

@@ -1,0 +1,1 @@
+"""What computes: the in-process llama.cpp provider and the sentence encoder."""

@@ -1,0 +1,1 @@
+"""Statistics of crossed studies: item x system x rater."""

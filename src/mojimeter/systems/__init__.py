@@ -1,0 +1,1 @@
+"""What is ranked: language models, baselines, prompts, reply -> emoji."""

@@ -1,0 +1,1 @@
+"""The wiring: one Inspect task per file."""

@@ -1,0 +1,22 @@
+"""Shared by all tests: where the optional shared data lie, and one BLAS thread."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real data beside the project; a test that needs it is skipped where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("the shared data folder is not beside the project")
+    return SHARED
