@@ -56,9 +56,7 @@ def rename_columns(frame: pl.DataFrame, mapping: Mapping[str, str], *, where: st
     """
     for ours, theirs in mapping.items():
         if theirs not in frame.columns:
-            raise InputError(
-                f"{where}: no column {theirs!r} (mapped to {ours!r}); it has {_listed(frame.columns)}"
-            )
+            raise InputError(f"{where}: no column {theirs!r} (mapped to {ours!r}); it has {_listed(frame.columns)}")
         if ours in frame.columns and ours != theirs:
             frame = frame.drop(ours)
         frame = frame.rename({theirs: ours})
@@ -173,7 +171,12 @@ def _refuse(path: Path) -> pl.DataFrame:
     raise InputError(f"{path}: cannot tell the format; expected a name ending in {', '.join(SUFFIXES)}")
 
 
-_READERS = {".csv": _read_delimited, ".tsv": _read_delimited, ".jsonl": _read_jsonl, ".parquet": _read_parquet}
+_READERS = {
+    ".csv": _read_delimited,
+    ".tsv": _read_delimited,
+    ".jsonl": _read_jsonl,
+    ".parquet": _read_parquet,
+}
 
 
 def _check_utf8(path: Path) -> None:
