@@ -9,23 +9,48 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mojimeter.emoji.compare import LEVELS, Level, key, same
+from mojimeter.emoji.damage import DAMAGE_CLASS, damage, without_damage
+from mojimeter.emoji.names import (
+    LANGUAGES,
+    all_emoji,
+    group,
+    keywords,
+    name,
+    rank,
+    subgroup,
+    top,
+)
+from mojimeter.emoji.points import CodePoints, code_points
 from mojimeter.emoji.scan import TEXT_SIGNS, find, is_emoji, spans, strip
 
 if TYPE_CHECKING:
     from mojimeter.emoji.columns import find_column, strip_column
 
 __all__ = [
+    "DAMAGE_CLASS",
+    "LANGUAGES",
     "LEVELS",
     "TEXT_SIGNS",
+    "CodePoints",
     "Level",
+    "all_emoji",
+    "code_points",
+    "damage",
     "find",
     "find_column",
+    "group",
     "is_emoji",
     "key",
+    "keywords",
+    "name",
+    "rank",
     "same",
     "spans",
     "strip",
     "strip_column",
+    "subgroup",
+    "top",
+    "without_damage",
 ]
 
 _LATE = {"find_column": "columns", "strip_column": "columns"}

@@ -251,6 +251,6 @@ def _without_trailing_strays(before: str) -> str:
     return before if bare != before and bare and joins_letters(bare[-1]) else bare
 
 
-def strip_pattern_of_doubt() -> str:
-    """Regex (Polars) of invisible characters right before a run: only ``strip`` can tell what they are."""
+def doubt_pattern() -> str:
+    """Regex of invisible characters right before a run: only ``strip`` can tell what they are."""
     return f"[{JOINER}{TEXT_SELECTOR}{EMOJI_SELECTOR}{min(TAGS)}-{max(TAGS)}]{run_pattern()}"
