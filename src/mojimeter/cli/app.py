@@ -8,10 +8,11 @@ from importlib import import_module
 
 import typer
 
+from mojimeter.cli.many import ManyValues
 from mojimeter.errors import MojimeterError
 
 # (name on the command line, module). A module exposes `command` (a function) or `app` (a group).
-COMMANDS: tuple[tuple[str, str], ...] = ()
+COMMANDS: tuple[tuple[str, str], ...] = (("score", "mojimeter.cli.score"),)
 
 app = typer.Typer(
     name="mojimeter",
@@ -44,7 +45,7 @@ for _name, _module in COMMANDS:
     if hasattr(_loaded, "app"):
         app.add_typer(_loaded.app, name=_name)
     else:
-        app.command(_name)(_loaded.command)
+        app.command(_name, cls=ManyValues)(_loaded.command)
 
 
 def main() -> None:

@@ -1,1 +1,20 @@
 """Pure functions from tables to numbers."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mojimeter.metrics.recommendation import RecommendationScores, SystemScores, score_recommendations
+
+__all__ = ["RecommendationScores", "SystemScores", "score_recommendations"]
+
+# Found on first use, so that one metric can be imported without the rest.
+_LATE = dict.fromkeys(__all__, "recommendation")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        return getattr(import_module(f"mojimeter.metrics.{_LATE[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,75 @@
+"""``mojimeter score``: benchmark A from files, without a model."""
+
+from __future__ import annotations
+
+import typer
+
+from mojimeter.cli.output import JSON_OPTION, write_json
+
+
+def command(
+    posts: str = typer.Argument(
+        ...,
+        metavar="POSTS",
+        help="Posts: id, text with the original emoji, optionally author. CSV, TSV, JSONL or Parquet.",
+    ),
+    outputs: list[str] = typer.Option(
+        [], "--outputs", metavar="FILE...", help="Replies: id, system, reply; or one file a system, named by its stem."
+    ),
+    labels: list[str] = typer.Option(
+        [],
+        "--labels",
+        metavar="FILE...",
+        help="Labels: id, system ('gold' for the original post), judge, a column a task.",
+    ),
+    format_: str = typer.Option("tables", "--format", help="tables, or semrec: the second paper's release as it is."),
+    equality: str = typer.Option(
+        "presentation",
+        "--equality",
+        help="When two emoji are the same: exact, presentation, tone, gender; code-points replays the printed tables.",
+    ),
+    append: str | None = typer.Option(
+        None,
+        "--append",
+        help="What was appended to the posts before they were judged: emoji, or the raw reply. For the signature.",
+    ),
+    judge: str | None = typer.Option(None, "--judge", help="Whose labels count, where the files hold several judges'."),
+    n: int = typer.Option(3, "--n", "-n", min=1, max=5, help="How many emoji the systems were asked for."),
+    bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
+    seed: int = typer.Option(0, "--seed", min=0, help="Seed of the bootstrap."),
+    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
+    fail_under: list[str] = typer.Option(
+        [],
+        "--fail-under",
+        metavar="METRIC=VALUE",
+        help="Exit 3 if a system's score is lower: average=75, f1=8, gpt-4o:kept=88.",
+    ),
+    json_: bool = JSON_OPTION,
+) -> None:
+    """Score recommended emoji from files: overlap, preservation, diversity and ranks, with intervals over authors.
+
+    mojimeter score posts.csv --outputs replies.csv --labels labels.csv
+
+    mojimeter score benchmark.csv --outputs zeroshot_*.csv --format semrec
+    """
+    from mojimeter.datasets.tables import parse_mapping
+    from mojimeter.report.gates import check_gates, parse_gates
+    from mojimeter.runs.scoring import ScoringOptions, score_files
+
+    gates = parse_gates(fail_under)
+    scores = score_files(
+        posts,
+        outputs,
+        labels,
+        mapping=parse_mapping(map_),
+        options=ScoringOptions(format_, equality, append, judge, n, bootstrap, seed),
+    ).to_dict()
+    for warning in scores["warnings"]:
+        typer.echo(f"warning: {warning}", err=True)
+    if json_:
+        write_json(scores)
+    else:
+        from mojimeter.report.terminal import print_scores
+
+        print_scores(scores)
+    check_gates(scores, gates)

@@ -1,0 +1,1 @@
+"""What comes out: tables in the terminal, one-file pages, gates."""

@@ -1,0 +1,193 @@
+"""The leaderboard for people: what ``mojimeter score`` and ``recommend`` print where no JSON is asked for.
+
+Reads the JSON document of scores and nothing else, so that a saved run prints as a fresh one does. Fits 80
+columns, folding long names of systems; a little more is shown where there are 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from mojimeter.report.gates import is_baseline
+
+_TASKS = ("sentiment", "emotion", "stance", "age", "gender")
+# Kind of odd reply -> heading and what it means.
+_ODDITIES = {
+    "no_emoji": ("none", "none: no emoji"),
+    "extra_text": ("words", "words: words beside the emoji"),
+    "wrong_count": ("count", "count: not as many emoji as asked for"),
+    "repeated": ("repeat", "repeat: the same emoji twice"),
+    "damaged": ("broken", "broken: half an emoji or undecodable characters"),
+    "missing": ("missing", "missing: no reply at all"),
+    "unlabelled": ("unjudged", "unjudged: no label, counted as not preserved"),
+    "unparsed": ("off-list", "off-list: labels the judge made up or that could not be read, all tasks"),
+}
+_HEADLINES = {"average": "preserved", "average_unleaked": "preserved*", "f1": "overlap"}
+
+
+def print_scores(document: Mapping[str, Any], file: IO[str] | None = None, width: int | None = None) -> None:
+    """Print the leaderboard, what is behind it, and how to read it.
+
+    Args:
+        document: what ``score --json`` prints.
+        file: where to; standard output by default.
+        width: columns; the terminal's by default.
+    """
+    console = Console(file=file, width=width, highlight=False, emoji=False, markup=False)
+    data, systems = document["data"], document["systems"]
+    console.print(f"{_plural(data['posts'], 'post')} by {_plural(data['authors'], 'author')}")
+    console.print()
+    console.print(_leaderboard(document, wide=console.width >= 100))
+    for line in _how_to_read(document):
+        console.print(line)
+    if document["ranked_by"] != "f1":
+        console.print()
+        console.print(_by_task(systems))
+        console.print("Age and gender are labels that the judge perceives in a text, not facts about people.")
+    console.print()
+    _print_oddities(console, systems)
+    console.print()
+    console.print(document["signature"], soft_wrap=True)
+
+
+def _leaderboard(document: Mapping[str, Any], *, wide: bool) -> Table:
+    ranked_by = document["ranked_by"]
+    table = _table("Leaderboard, percent")
+    _add_numbers(table, "place")
+    _add_system(table)
+    _add_numbers(table, _HEADLINES[ranked_by], "95% interval")
+    if ranked_by == "average_unleaked":
+        _add_numbers(table, "all five")
+    if ranked_by != "f1":
+        _add_numbers(table, "kept", "recovered", "overlap")
+    if wide:
+        _add_numbers(table, "distinct emoji")
+    for name, scores in document["systems"].items():
+        headline = scores["overlap"]["f1"] if ranked_by == "f1" else scores["preservation"][ranked_by]
+        cells = [_place(scores["rank"]), _shown(name, scores), _number(headline), _interval(headline)]
+        if ranked_by == "average_unleaked":
+            cells.append(_number(scores["preservation"]["average"]))
+        if ranked_by != "f1":
+            cells += [_number(scores["kept"]), _number(scores["recovered"]), _number(scores["overlap"]["f1"])]
+        if wide:
+            cells.append(_count(scores["diversity"]["distinct"]))
+        table.add_row(*cells, style=_style(name))
+    return table
+
+
+def _how_to_read(document: Mapping[str, Any]) -> list[str]:
+    """What the numbers mean, in a few lines, and what these data say first of all."""
+    systems, ranked_by = document["systems"], document["ranked_by"]
+    lines = ["place: all that these data leave open at 95%, all pairs at once. Intervals resample authors."]
+    if ranked_by != "f1":
+        lines.append("preserved: the judge labels the post as it did with the original emoji (mean of the tasks).")
+        lines.append("kept: the same, of labels that the text alone gets too; recovered: of those it does not.")
+    lines.append("overlap: F1 of recommended against original emoji." + _mark_legend(systems))
+    if ranked_by == "average_unleaked":
+        lines.append(
+            "* sentiment, emotion and stance only: (leaked) systems were told the judge's own label of age or gender."
+        )
+    lines += [_difference(d) for d in document["differences"] if _is_headline(d, systems)]
+    if leaks := document["leaks"]["count"]:
+        lines.append(f"{_plural(leaks, 'plain text')} still held emoji, a hint to the recommender.")
+    return lines
+
+
+def _mark_legend(systems: Mapping[str, Any]) -> str:
+    return " (b): a baseline." if any(is_baseline(name) for name in systems) else ""
+
+
+def _by_task(systems: Mapping[str, Any]) -> Table:
+    table = _table("Preserved by task, percent")
+    _add_system(table)
+    _add_numbers(table, *_TASKS)
+    for name, scores in systems.items():
+        numbers = [_number(scores["preservation"][task]) for task in _TASKS]
+        table.add_row(_shown(name, scores), *numbers, style=_style(name))
+    return table
+
+
+def _print_oddities(console: Console, systems: Mapping[str, Any]) -> None:
+    """Replies that were not what was asked for; kinds that no system shows are left out."""
+    rows = {
+        name: {**scores["replies"], "unparsed": sum(scores["replies"]["unparsed_labels"].values())}
+        for name, scores in systems.items()
+    }
+    shown = [kind for kind in _ODDITIES if any(row.get(kind) for row in rows.values())]
+    if not shown:
+        console.print("All replies were as asked for.")
+        return
+    table = _table("Replies and labels out of the ordinary, counts")
+    _add_system(table)
+    _add_numbers(table, "replies", *[_ODDITIES[kind][0] for kind in shown])
+    for name, row in rows.items():
+        cells = [_count(row["total"]), *[_count(row.get(kind)) for kind in shown]]
+        table.add_row(_shown(name, systems[name]), *cells, style=_style(name))
+    console.print(table)
+    console.print("; ".join(_ODDITIES[kind][1] for kind in shown) + ".")
+
+
+def _is_headline(difference: Mapping[str, Any], systems: Mapping[str, Any]) -> bool:
+    """The best real system against the text alone, the first thing to ask of a leaderboard."""
+    best = next((name for name in systems if not is_baseline(name)), None)
+    return {difference["system"], difference["against"]} == {best, "baseline/none"}
+
+
+def _difference(difference: Mapping[str, Any]) -> str:
+    system, against, sign = difference["system"], difference["against"], 1.0
+    if system == "baseline/none":
+        system, against, sign = against, system, -1.0
+    text = f"{system} minus {against}: {sign * difference['difference']['value']:+.2f}"
+    ci = difference["difference"].get("ci")
+    if ci is not None:
+        low, high = sorted(sign * bound for bound in ci)
+        text += f", 95% interval [{low:.2f}, {high:.2f}]"
+    return text + (": different." if difference["separated"] else ": a tie.")
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+
+
+def _add_system(table: Table) -> None:
+    table.add_column("system", overflow="fold", min_width=12)
+
+
+def _add_numbers(table: Table, *columns: str) -> None:
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+
+
+def _shown(name: str, scores: Mapping[str, Any]) -> str:
+    return name + (" (b)" if is_baseline(name) else "") + (" (leaked)" if scores["leaked"] else "")
+
+
+def _style(name: str) -> str | None:
+    return "dim" if is_baseline(name) else None
+
+
+def _place(rank: list[int]) -> str:
+    best, worst = rank
+    return str(best) if best == worst else f"{best}-{worst}"
+
+
+def _number(estimate: Mapping[str, Any]) -> str:
+    value = estimate["value"]
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _interval(estimate: Mapping[str, Any]) -> str:
+    ci = estimate.get("ci")
+    return "-" if ci is None else f"[{ci[0]:.1f}, {ci[1]:.1f}]"
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,146 @@
+"""From files to scores: reads posts, outputs and labels, parses what needs parsing, and scores them.
+
+The join of ``datasets``, ``systems.reply``, ``judges.labels`` and ``metrics`` that ``mojimeter score``
+runs; needs no model. Knows no command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mojimeter.datasets.records import TASKS
+from mojimeter.errors import InputError
+from mojimeter.judges.labels import LABELS, parse_labels
+from mojimeter.metrics.recommendation import RecommendationScores, score_recommendations
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+FORMATS = ("tables", "semrec")
+_Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """How files are to be scored; see ``metrics.score_recommendations``.
+
+    Attributes:
+        format: ``tables`` (the contract's files) or ``semrec`` (the second paper's release).
+        append: None takes what the format stands for: ``raw`` for semrec, whose judge saw the raw reply, else
+            ``emoji``.
+    """
+
+    format: str = "tables"
+    equality: str = "presentation"
+    append: str | None = None
+    judge: str | None = None
+    asked: int | None = 3
+    draws: int = 2000
+    seed: int = 0
+
+
+def score_files(
+    posts: str | PathLike[str],
+    outputs: Sequence[str | PathLike[str]],
+    labels: Sequence[str | PathLike[str]] = (),
+    *,
+    mapping: Mapping[str, str] | None = None,
+    options: ScoringOptions | None = None,
+) -> RecommendationScores:
+    """Score files.
+
+    Args:
+        posts: the file of posts (semrec: the benchmark).
+        outputs: files of replies (semrec: one a system, with its labels beside the replies).
+        labels: files of labels; none in semrec.
+        mapping: our column -> the files' column; each pair is used in the files that have that column.
+
+    Raises:
+        InputError: a file or an option is wrong.
+    """
+    chosen = options or ScoringOptions()
+    if chosen.format not in FORMATS:
+        raise InputError(f"no format {chosen.format!r}; expected {' or '.join(FORMATS)}")
+    if chosen.format == "semrec":
+        if labels or mapping:
+            raise InputError("semrec files hold their labels and fixed column names: no --labels and no --map")
+        from mojimeter.datasets.semrec import read_semrec
+
+        tables: _Tables = read_semrec(Path(posts), [Path(p) for p in outputs])
+        # Published scores compare label strings as released; what is off the list is counted all the same.
+        known = LABELS
+    else:
+        tables, known = _read_tables(posts, outputs, labels, mapping or {}), None
+    return score_recommendations(
+        *tables,
+        chosen.equality,
+        chosen.draws,
+        chosen.seed,
+        judge=chosen.judge,
+        asked=chosen.asked,
+        known_labels=known,
+        append=chosen.append or ("raw" if chosen.format == "semrec" else "emoji"),
+    )
+
+
+def _read_tables(
+    posts: str | PathLike[str],
+    outputs: Sequence[str | PathLike[str]],
+    labels: Sequence[str | PathLike[str]],
+    mapping: Mapping[str, str],
+) -> _Tables:
+    from mojimeter.datasets import readers
+
+    if not outputs and not labels:
+        raise InputError("nothing to score: give files of replies (--outputs), of labels (--labels), or both")
+    columns = _ColumnMap(mapping)
+    posts_frame = readers.read_posts(str(posts), columns.of(posts))
+    outputs_frame = _read_all(readers.read_outputs, outputs, columns) if outputs else _no_outputs()
+    labels_frame = None
+    if labels:
+        read = _read_all(readers.read_labels, labels, columns)
+        labels_frame = read.with_columns([parse_labels(task, read[task]).alias(task) for task in TASKS])
+    columns.refuse_unused()
+    return posts_frame, outputs_frame, labels_frame
+
+
+def _read_all(
+    read: Callable[..., pl.DataFrame], paths: Sequence[str | PathLike[str]], columns: _ColumnMap
+) -> pl.DataFrame:
+    """All files of a kind as one table; without ``--map`` at once, so that what two files both hold names both."""
+    if not columns.mapping:
+        return read([str(path) for path in paths])
+    return pl.concat([read([str(path)], columns.of(path)) for path in paths], how="diagonal_relaxed")
+
+
+class _ColumnMap:
+    """``--map`` pairs, each used in the files that have its column; a pair that no file can use is an error."""
+
+    def __init__(self, mapping: Mapping[str, str]) -> None:
+        self.mapping, self.unused = mapping, set(mapping)
+
+    def of(self, path: str | PathLike[str]) -> dict[str, str]:
+        from mojimeter.datasets.tables import SUFFIXES, read_table
+
+        if not self.mapping or Path(path).suffix.lower() not in SUFFIXES:
+            return {}
+        there = read_table(Path(path)).columns
+        chosen = {ours: theirs for ours, theirs in self.mapping.items() if theirs in there}
+        self.unused -= set(chosen)
+        return chosen
+
+    def refuse_unused(self) -> None:
+        for ours in sorted(self.unused):
+            raise InputError(f"--map {ours}={self.mapping[ours]}: no file has a column {self.mapping[ours]!r}")
+
+
+def _no_outputs() -> pl.DataFrame:
+    from mojimeter.datasets.records import OUTPUT_COLUMNS
+
+    numbers = {"epoch": pl.Int64, "tokens": pl.Float64, "seconds": pl.Float64}
+    return pl.DataFrame(schema={c: numbers.get(c, pl.String) for c in OUTPUT_COLUMNS})
