@@ -112,6 +112,34 @@ def _crossed_sums_of_squares(cube: Floats) -> dict[tuple[int, ...], float]:
     return ss
 
 
+def object_cross_products(cube: Floats, design: Design, facet: str) -> dict[str, Floats]:
+    """Cross products between the levels of a facet in every effect that holds it and something else.
+
+    For effect a the matrix G[j, k] = sum over a's other facets of e_j e_k times the ratings behind each, with e the
+    effect's deviations; the trace is the sum of squares of a, and G_jj + G_kk - 2 G_jk that of the difference of
+    levels j and k. Effect name -> (levels, levels).
+    """
+    axis = design.facets.index(facet)
+    everything = tuple(range(cube.ndim))
+    centred = centre(cube)
+    tables = _marginal_means(centred)
+    tables[everything] = centred
+    deviations: dict[tuple[int, ...], Floats] = {}
+    products: dict[frozenset[str], Floats] = {}
+    for size in range(1, cube.ndim + 1):
+        for axes in combinations(everything, size):
+            table = tables[axes]
+            for smaller in deviations:
+                if set(smaller) < set(axes):
+                    table = table - deviations[smaller]
+            deviations[axes] = table
+            if axis in axes and size > 1:
+                rows = np.moveaxis(table, axis, 0).reshape(cube.shape[axis], -1)
+                own = design.closure(design.facets[a] for a in axes)
+                products[own] = products.get(own, 0.0) + rows @ rows.T * (cube.size // table.size)
+    return {e.name: products[e.facets] for e in design.effects if e.facets in products}
+
+
 def centre(cube: Floats) -> Floats:
     """A copy with mean zero; the second pass removes what rounding left of a large mean."""
     centred: Floats = cube - cube.mean()

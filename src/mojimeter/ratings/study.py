@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,18 @@ from mojimeter.ratings.design import Design, DesignError
 from mojimeter.ratings.layout import CodedLayout, combine, count_groups, lay_out
 from mojimeter.ratings.reading import CodedRatings, read_ratings
 
+if TYPE_CHECKING:
+    from mojimeter.ratings.agreement import Agreement
+    from mojimeter.ratings.bootstrap import Bootstrap
+    from mojimeter.ratings.components import Components
+    from mojimeter.ratings.generalizability import DStudy, Evidence, GStudy
+    from mojimeter.ratings.ranking import Ranking
+    from mojimeter.ratings.reml import RemlFit
+    from mojimeter.ratings.system_tests import EffectTests, FTest
+    from mojimeter.ratings.verdict import Verdict
+
 Floats = NDArray[np.float64]
+ESTIMATORS = ("ems", "reml", "henderson")
 ROLES = ("item", "system", "rater")
 
 
@@ -173,6 +184,16 @@ class Study:
                 "where nothing varies nothing can be compared"
             )
 
+    @property
+    def default_object(self) -> str:
+        """What is measured unless said otherwise: systems, or items where there are none."""
+        return "system" if "system" in self.design.levels else "item"
+
+    @property
+    def default_estimator(self) -> str:
+        """Expected mean squares for complete tables, REML for incomplete ones."""
+        return "ems" if self.design.complete else "reml"
+
     def anova(self) -> Anova:
         """Sums of squares, degrees of freedom and mean squares of every effect of a complete table.
 
@@ -184,3 +205,295 @@ class Study:
     @cached_property
     def _anova(self) -> Anova:
         return analyse_variance(self.cube, self.design)
+
+    def components(self, estimator: str | None = None, intervals: bool = True, seed: int = 1) -> Components:
+        """Variance components.
+
+        Args:
+            estimator: "ems" (complete tables), "reml" (any), "henderson" (any; unconstrained, fast); None: ems
+                for complete tables, reml for incomplete ones.
+            intervals: whether to draw the 95% intervals (ems only).
+            seed: of those draws.
+
+        Raises:
+            DesignError: the design cannot tell components apart, or the estimator does not fit it.
+        """
+        from mojimeter.ratings import components as c
+
+        estimator = self._check_estimator(estimator)
+        if estimator == "ems":
+            estimates = c.estimate_from_mean_squares(self.anova())
+            ci = c.component_intervals(c.draw_components(self.anova(), seed=seed)) if intervals else None
+            return c.assemble("ems", estimates, self.design, self.score, ci)
+        notes: tuple[str, ...] = ()
+        if self.design.fixed:
+            notes = (f"every facet is taken as random by {estimator}; use ems with a complete table for fixed ones",)
+        if estimator == "henderson":
+            estimates = c.henderson_1(self.codes, self.values, self.design)
+            return c.assemble("henderson", estimates, self.design, self.score, notes=notes)
+        if self.design.complete:
+            estimates, criterion = c.reml_from_mean_squares(self.anova())
+        else:
+            estimates, criterion = dict(self._reml.components), self._reml.criterion
+            notes += () if self._reml.note is None else (self._reml.note,)
+        return c.assemble("reml", estimates, self.design, self.score, criterion=criterion, notes=notes)
+
+    def _check_estimator(self, estimator: str | None) -> str:
+        estimator = estimator or self.default_estimator
+        if estimator not in ESTIMATORS:
+            raise InputError(f"estimator {estimator!r}: expected one of {', '.join(ESTIMATORS)}")
+        if estimator == "ems" and not self.design.complete:
+            raise DesignError(
+                f"{self.origin}: {self.design.describe()}; expected mean squares need a complete table, use the reml "
+                "or henderson estimator"
+            )
+        self.require_variation()
+        for facet in self.design.facets:
+            need = "its share of the variance cannot be told from the rest"
+            self.design.require_levels(facet, facet, need)
+        return estimator
+
+    @cached_property
+    def _reml(self) -> RemlFit:
+        from mojimeter.ratings.reml import fit_components
+
+        groups = {}
+        for effect in self.design.effects[:-1]:
+            if effect.name not in self.design.inseparable:
+                facets = tuple(f for f in self.design.facets if f in effect.facets)
+                groups[effect.name] = count_groups(*combine(self.codes, facets))[0]
+        return fit_components(groups, self.values)
+
+    def test(self, source: str | None = None) -> EffectTests:
+        """Would the means differ with other raters and other items?
+
+        Complete tables: quasi-F with its alternatives by name, for any effect. Incomplete ones: systems fixed, all
+        else random, REML, Fai and Cornelius's F with Satterthwaite's degrees of freedom.
+
+        Args:
+            source: the effect; None: system (item where there are no systems).
+
+        Raises:
+            DesignError: the design cannot answer it.
+        """
+        from mojimeter.ratings.system_tests import compare_levels
+
+        source = source or self.default_object
+        self.design.effect(source)
+        self._check_estimator(None)
+        if self.design.complete:
+            return compare_levels(self.anova(), source)
+        return self._test_incomplete(source)
+
+    def _test_incomplete(self, source: str) -> EffectTests:
+        from mojimeter.ratings.system_tests import EffectTests
+
+        if source != "system":
+            raise DesignError(
+                f"{self.origin}: with ratings missing only systems can be tested, not {source}; a complete table is "
+                "needed for that"
+            )
+        from dataclasses import replace
+
+        others = " and ".join(f"{f}s" for f in self.design.facets if f != "system")
+        test = replace(self._reml.system_test(), assumes=f"systems fixed, {others} random (REML, Fai-Cornelius)")
+        return EffectTests("system", "reml", {"reml": test}, self._reml.with_fixed("system").note)
+
+    def g_study(
+        self,
+        object: str | None = None,
+        object_variance: str = "unbiased",
+        estimator: str | None = None,
+        targets: Sequence[float] = (0.8, 0.9),
+        seed: int = 1,
+    ) -> GStudy:
+        """G, Phi, raters needed and ceilings for the chosen object of measurement.
+
+        Args:
+            object: facet that is measured; None: system (item where there are no systems).
+            object_variance: "unbiased", or "observed_n" / "observed_n_minus_1" to put the variance of the observed
+                means in its place (they reproduce published figures; they also hold the noise).
+            estimator: of the components.
+            targets: values of G to reach with more raters.
+            seed: of the draws behind the intervals.
+        """
+        from mojimeter.ratings.generalizability import study_generalizability
+
+        object = object or self.default_object
+        evidence = self._evidence(object, estimator, object_variance)
+        return study_generalizability(evidence, object, object_variance, targets, seed)
+
+    def d_study(
+        self,
+        raters: Sequence[int] = (),
+        items: Sequence[int] = (),
+        object: str | None = None,
+        object_variance: str = "unbiased",
+        estimator: str | None = None,
+        seed: int = 1,
+    ) -> DStudy:
+        """G and Phi over a grid of numbers of raters and items (crossed as in the study)."""
+        from mojimeter.ratings.generalizability import study_decisions
+
+        object = object or self.default_object
+        evidence = self._evidence(object, estimator, object_variance)
+        return study_decisions(evidence, object, raters, items, object_variance, seed)
+
+    def _evidence(self, object: str, estimator: str | None, object_variance: str) -> Evidence:
+        from mojimeter.ratings import generalizability as g
+
+        self.design.object_facets(object)
+        if object == "rater" or object in self.design.fixed & {"item", "rater"}:
+            raise DesignError(f"{object} cannot be the object of measurement here; choose system or item")
+        components = self.components(estimator, intervals=False)
+        means = self.means(object)
+        if self.design.complete:
+            weights = g.error_weights(self.design, object)
+        else:
+            weights = g.observed_error_weights(self.codes, self.design, object)
+        return g.Evidence(
+            self.design,
+            components,
+            weights,
+            self.anova() if components.estimator == "ems" else None,
+            self._test_behind_g(object, components.estimator, object_variance),
+            float(means.var(ddof=1)),
+            means.size,
+        )
+
+    def _test_behind_g(self, object: str, estimator: str, object_variance: str) -> FTest | None:
+        if object_variance != "unbiased" or estimator == "henderson" or object in self.design.nested:
+            return None
+        if not self.design.complete and object != "system":
+            return None
+        test = self.test(object).chosen
+        return test if test.f is not None and test.f > 0 else None
+
+    def means(self, facet: str | None = None) -> Floats:
+        """Observed mean score of every level of a facet, in the order of `names`."""
+        facet = facet or self.default_object
+        codes = self.codes[facet]
+        n = len(self.names[facet])
+        middle = float(self.values.mean())
+        sums = np.bincount(codes, weights=self.values - middle, minlength=n)
+        means: Floats = middle + sums / np.bincount(codes, minlength=n)
+        return means
+
+    def ranking(
+        self,
+        pairs: str = "pooled",
+        margin: float | None = None,
+        higher_is_better: bool = True,
+        seed: int = 1,
+    ) -> Ranking:
+        """Systems from best to worst with rank ranges, all pairs at once.
+
+        Args:
+            pairs: "pooled" (quasi-t with one error for all pairs, studentised range) or "separate" (each pair's own
+                mean squares, Holm).
+            margin: a difference smaller than this counts as none: asks for two one-sided tests.
+            higher_is_better: which end of the scale comes first.
+            seed: of the draws behind the probability of being best.
+
+        Raises:
+            DesignError: there are no systems to rank.
+        """
+        from mojimeter.ratings import ranking as r
+
+        if "system" not in self.design.levels:
+            raise DesignError("this study has no system column, so there is nothing to rank")
+        if pairs not in r.PAIR_ERRORS:
+            raise InputError(f"pairs {pairs!r}: expected one of {', '.join(r.PAIR_ERRORS)}")
+        self._check_estimator(None)
+        if not self.design.complete:
+            return self._rank_incomplete(pairs, margin, higher_is_better, seed)
+        anova = self.anova()
+        checked = r.check_equal_pair_errors(self.cube, anova, "system", seed=seed)
+        notes = []
+        if pairs == "pooled":
+            errors = r.pooled_pair_errors(anova, "system")
+            if checked is not None and checked[0] < 0.05:
+                notes.append(
+                    f"the errors of pairs differ more than sampling allows (largest {checked[1]:.1f} times the "
+                    f"smallest): one pooled error is too short for some pairs; see pairs='separate'"
+                )
+        else:
+            errors = r.separate_pair_errors(self.cube, anova, "system")
+        return r.rank_systems(
+            self.names["system"],
+            self.means("system"),
+            errors,
+            r.mean_error(anova, "system"),
+            margin,
+            higher_is_better,
+            seed,
+            tuple(notes),
+            None if checked is None else checked[0],
+        )
+
+    def _rank_incomplete(self, pairs: str, margin: float | None, higher_is_better: bool, seed: int) -> Ranking:
+        from mojimeter.ratings import ranking as r
+
+        if pairs == "separate":
+            raise DesignError(
+                f"{self.origin}: with ratings missing pairs have no mean squares of their own; use pairs='pooled'"
+            )
+        found = self._reml.system_means()
+        n = found.means.size
+        errors = r.PairErrors(np.zeros((n, n)), np.ones((n, n)), True, "REML covariance of the system means")
+        for i in range(n):
+            for j in range(i):
+                difference = found.difference(i, j)
+                errors.se[i, j] = errors.se[j, i] = difference.se
+                errors.df[i, j] = errors.df[j, i] = max(1.0, min(difference.df, 1e6))
+        singles = [(one.se, max(1.0, min(one.df, 1e6))) for one in map(found.mean, range(n))]
+        note = "means are adjusted for the items and raters that each system happened to get"
+        return r.rank_systems(
+            self.names["system"], found.means, errors, singles, margin, higher_is_better, seed, (note,)
+        )
+
+    def bootstrap(self, over: str, draws: int = 2000, seed: int = 1) -> Bootstrap:
+        """Resample items, raters or both of a complete crossed table; `over` must be named.
+
+        Raises:
+            DesignError: another design, or a two-way bootstrap with fewer than ten raters.
+        """
+        from mojimeter.ratings.bootstrap import bootstrap_study
+
+        self.require_variation()
+        return bootstrap_study(self.cube, self.design, self.names.get("system", ()), over, draws, seed)
+
+    def verdict(self, pairs: str = "pooled", margin: float | None = None) -> Verdict:
+        """Whether these ratings rank the systems: not_separated, partly, separated or refused."""
+        from mojimeter.ratings.verdict import judge, refuse
+
+        try:
+            ranking = self.ranking(pairs, margin)
+            return judge(self.test("system"), ranking, self.g_study(), self.components(intervals=False), self.design)
+        except DesignError as error:
+            return refuse(str(error))
+
+    def agreement(self, level: str = "interval") -> Agreement:
+        """How far raters agree, cell by cell (item x system); coefficients that see offsets first.
+
+        Args:
+            level: of measurement of the scores: "nominal", "ordinal", "interval" or "ratio".
+
+        Raises:
+            DesignError: fewer than two raters.
+        """
+        from mojimeter.ratings.agreement import agree
+
+        matrix = self.matrix()
+        names = (
+            self.names["rater"]
+            if matrix.shape[1] == len(self.names["rater"])
+            else tuple(f"{k + 1}" for k in range(matrix.shape[1]))
+        )
+        return agree(matrix, names, level=level)
+
+    def length(self, column: str, **options: Any) -> Any:
+        """Effects of a covariate (length, tokens) on the scores; see `mojimeter.ratings.length`."""
+        from mojimeter.ratings.length import length_effects
+
+        return length_effects(self, column, **options)
