@@ -12,7 +12,10 @@ from mojimeter.cli.many import ManyValues
 from mojimeter.errors import MojimeterError
 
 # (name on the command line, module). A module exposes `command` (a function) or `app` (a group).
-COMMANDS: tuple[tuple[str, str], ...] = (("score", "mojimeter.cli.score"),)
+COMMANDS: tuple[tuple[str, str], ...] = (
+    ("score", "mojimeter.cli.score"),
+    ("suggest", "mojimeter.cli.suggest"),
+)
 
 app = typer.Typer(
     name="mojimeter",

@@ -12,8 +12,10 @@ from mojimeter.emoji.compare import LEVELS, Level, key, same
 from mojimeter.emoji.damage import DAMAGE_CLASS, damage, without_damage
 from mojimeter.emoji.names import (
     LANGUAGES,
+    RANKED,
     all_emoji,
     group,
+    is_component,
     keywords,
     name,
     rank,
@@ -30,6 +32,7 @@ __all__ = [
     "DAMAGE_CLASS",
     "LANGUAGES",
     "LEVELS",
+    "RANKED",
     "TEXT_SIGNS",
     "CodePoints",
     "Level",
@@ -39,6 +42,7 @@ __all__ = [
     "find",
     "find_column",
     "group",
+    "is_component",
     "is_emoji",
     "key",
     "keywords",

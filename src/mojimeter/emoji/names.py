@@ -20,6 +20,8 @@ from mojimeter.emoji.scan import EMOJI_SELECTOR, SKIN_TONES, TEXT_SIGNS, table
 from mojimeter.errors import InputError
 
 LANGUAGES: Final = ("en", "hi", "bn")
+#: How many emoji are ranked by use.
+RANKED: Final = 1549
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def rank(emoji: str) -> int | None:
 
 
 def top(n: int) -> list[str]:
-    """The n most used emoji, the most used first (1,549 are ranked, without skin tones).
+    """The n most used emoji, the most used first (``RANKED`` are ranked, without skin tones).
 
     Raises:
         InputError: if n is negative or more than are ranked.
@@ -103,6 +105,13 @@ def _all() -> tuple[str, ...]:
 def all_emoji() -> list[str]:
     """Every emoji recommended for general interchange, fully qualified, by code point."""
     return list(_all())
+
+
+def is_component(emoji: str) -> bool:
+    """Whether a string is a skin tone or a hair style, which show as emoji but are parts of others."""
+    from emoji import EMOJI_DATA, STATUS
+
+    return bool(EMOJI_DATA.get(key(emoji), {}).get("status") == STATUS["component"])
 
 
 def toned_name(base: str, tones: Sequence[str]) -> str:

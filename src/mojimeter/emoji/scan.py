@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 JOINER: Final = "\u200d"
 EMOJI_SELECTOR: Final = "\ufe0f"  # VS16: show as emoji
@@ -42,8 +41,7 @@ _MOST_REMEMBERED: Final = 65_536
 TokenKind = Literal["emoji", "stray", "text"]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A stretch of a run: an emoji, an invisible character left over, or text."""
 
     kind: TokenKind
@@ -115,26 +113,27 @@ def tokens(run: str) -> list[Token]:
     """Cut a run into emoji, stray invisible characters and text, from left to right, longest match first."""
     strings, lengths = table(), _lengths()
     found: list[Token] = []
-    at = 0
-    while at < len(run):
-        kind: TokenKind
-        end = next((at + n for n in lengths.get(run[at], ()) if run[at : at + n] in strings), at)
-        selector = run[max(end, at + 1) : max(end, at + 1) + 1]
-        if end <= at + 1 and selector == TEXT_SELECTOR and run[at] not in INVISIBLE:
+    at, size = 0, len(run)
+    while at < size:
+        first = run[at]
+        end = at
+        for length in lengths.get(first, ()):
+            if run[at : at + length] in strings:
+                end = at + length
+                break
+        kind: TokenKind = "emoji"
+        if end <= at + 1 and run[at + 1 : at + 2] == TEXT_SELECTOR and first not in INVISIBLE:
             kind, end = "text", at + 2
-        elif end > at:
-            kind = "emoji"
-            if selector == EMOJI_SELECTOR and run[end - 1] != EMOJI_SELECTOR:
-                end += 1
-        else:
-            kind, end = ("stray" if run[at] in INVISIBLE else "text"), at + 1
+        elif end == at:
+            kind, end = ("stray" if first in INVISIBLE else "text"), at + 1
+        elif run[end : end + 1] == EMOJI_SELECTOR and run[end - 1] != EMOJI_SELECTOR:
+            end += 1
         found.append(Token(kind, at, end))
         at = end
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """What a run holds: its emoji, where they are, and what is left when they are taken out."""
 
     emoji: tuple[str, ...]
@@ -152,12 +151,12 @@ def read_run(run: str) -> Run:
     if known is not None:
         return known
     cut = tokens(run)
-    spans = tuple((t.start, t.end) for t in cut if t.kind == "emoji")
+    spans = tuple([(start, end) for kind, start, end in cut if kind == "emoji"])
     result = Run(
-        emoji=tuple(run[start:end] for start, end in spans),
+        emoji=tuple([run[start:end] for start, end in spans]),
         spans=spans,
-        rest=_without_emoji(run, cut),
-        starts_with_emoji=bool(cut) and cut[0].kind == "emoji",
+        rest="" if len(spans) == len(cut) else _without_emoji(run, cut),
+        starts_with_emoji=cut[0].kind == "emoji",
     )
     if len(_runs) >= _MOST_REMEMBERED:
         _runs.clear()
@@ -251,6 +250,8 @@ def _without_trailing_strays(before: str) -> str:
     return before if bare != before and bare and joins_letters(bare[-1]) else bare
 
 
+@lru_cache(maxsize=1)
 def doubt_pattern() -> str:
     """Regex of invisible characters right before a run: only ``strip`` can tell what they are."""
-    return f"[{JOINER}{TEXT_SELECTOR}{EMOJI_SELECTOR}{min(TAGS)}-{max(TAGS)}]{run_pattern()}"
+    _, rest = _run_classes()
+    return f"(?:^|[^{rest}])[{JOINER}{TEXT_SELECTOR}{EMOJI_SELECTOR}{min(TAGS)}-{max(TAGS)}]+{run_pattern()}"
