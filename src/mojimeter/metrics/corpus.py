@@ -203,7 +203,7 @@ def _systems(
     for system, strategy in sorted(runs, key=str):
         name = f"{system} ({strategy or 'no strategy'})" if systems.count(system) > 1 else system
         replies = outputs.filter((pl.col("system") == system) & pl.col("strategy").eq_missing(strategy))
-        rows = None if labels is None or read is None else _labels_of(labels, system, strategy)
+        rows = None if labels is None else _labels_of(labels, system, strategy)
         yield _attempts(name, system, strategy, replies, rows, read, posts, warnings)
 
 
