@@ -210,7 +210,7 @@ class BlockedModel:
         )
 
     def _to_cells(self, v: Floats) -> Floats:
-        return np.bincount(self._cell, v, minlength=self.m)
+        return _sums(self._cell, v, self.m)
 
     def _project(self, f: Floats, inside: _Inside, n_matrix: Floats) -> Floats:
         """P f, P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1."""
@@ -363,13 +363,19 @@ class _Inside:
     def _shrink(self, sums: Floats) -> Floats:
         pattern = self.model._pattern_of_block
         if self.woodbury.shape[0] == 1:
-            return sums @ self.woodbury[0]
+            out: Floats = sums @ self.woodbury[0]
+            return out
         out = np.empty_like(sums)
         size = max(1, _CHUNK // self.model._width**2)
         for start in range(0, sums.shape[0], size):
             part = slice(start, start + size)
             out[part] = np.matmul(self.woodbury[pattern[part]], sums[part, :, None])[:, :, 0]
         return out
+
+
+def _sums(groups: Ints, values: Floats, n: int) -> Floats:
+    """Sum of the values of each of n groups."""
+    return np.bincount(groups, values, minlength=n).astype(np.float64, copy=False)
 
 
 def _side_by_side(table: Floats) -> Floats:

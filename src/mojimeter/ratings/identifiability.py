@@ -36,12 +36,8 @@ class UnidentifiableError(DesignError):
         self.remedy = remedy
 
 
-def check_components(random: Mapping[str, Codes], fixed: Mapping[str, Codes], n: int) -> None:
-    """Refuse terms whose variances these data cannot tell apart.
-
-    First by groupings that coincide, then by the information that the data hold on the variances, tr(M V_k M V_l)
-    with M the projection off the fixed effects: it is singular exactly when the covariance matrices V_k are
-    linearly dependent off the fixed effects, that is, when no estimator can tell the variances apart.
+def check_groupings(random: Mapping[str, Codes], fixed: Mapping[str, Codes], n: int) -> None:
+    """Refuse terms whose groupings coincide with each other, with the ratings, or with nothing at all.
 
     Args:
         random: term -> level number of each rating.
@@ -49,36 +45,41 @@ def check_components(random: Mapping[str, Codes], fixed: Mapping[str, Codes], n:
         n: number of ratings.
 
     Raises:
-        UnidentifiableError: names the terms and what is missing.
+        UnidentifiableError: names the terms and what would tell them apart.
     """
-    partitions = {name: _partition(codes) for name, codes in random.items()}
-    for name, partition in partitions.items():
-        _check_levels(name, int(partition.max()) + 1, n)
+    partitions = {name: _partition(codes) for name, codes in {**fixed, **random}.items()}
+    for name in random:
+        _check_levels(name, int(partitions[name].max()) + 1, n)
     names = list(partitions)
     for i, one in enumerate(names):
-        for other in names[i + 1 :]:
+        for other in names[max(i + 1, len(fixed)) :]:
             if np.array_equal(partitions[one], partitions[other]):
                 raise _coinciding(one, other)
-        for other, codes in fixed.items():
-            if np.array_equal(partitions[one], _partition(codes)):
-                raise _coinciding(other, one)
-    model = BlockedModel(random, fixed, np.zeros(n))
-    if n <= model.p:
+
+
+def check_information(model: BlockedModel) -> None:
+    """Refuse a model whose variances the data cannot tell apart, however cleverly.
+
+    The information that the data hold on the variances, tr(M V_k M V_l) with M the projection off the fixed
+    effects, is singular exactly when the covariance matrices V_k are linearly dependent off the fixed effects:
+    then no estimator can tell the variances apart (Rao & Kleffe 1988, *Estimation of Variance Components*, ch. 4).
+
+    Raises:
+        UnidentifiableError: names the terms and what is missing.
+    """
+    if model.n <= model.p:
         raise UnidentifiableError(
-            f"{n} ratings for {model.p} means leave nothing to estimate variances from",
-            list(random),
+            f"{model.n} ratings for {model.p} means leave nothing to estimate variances from",
+            model.terms,
             "more ratings are needed",
         )
     variances = np.zeros(len(model.terms))
     variances[-1] = 1.0
-    information = model.evaluate(variances).expected
-    dependent = _dependent(information)
+    dependent = _dependent(model.evaluate(variances).expected)
     if dependent:
         terms = [model.terms[k] for k in dependent]
         raise UnidentifiableError(
-            f"these ratings cannot tell the variance of {_listed(terms)} apart",
-            terms,
-            _remedy(terms),
+            f"these ratings cannot tell the variance of {_listed(terms)} apart", terms, _remedy(terms)
         )
 
 
@@ -146,14 +147,14 @@ class Islands:
     only_between: tuple[tuple[int, ...], ...]
 
     @property
-    def warning(self) -> str | None:
+    def caution(self) -> str | None:
         """What a comparison of all systems rests on, if not on common items and raters."""
         if len(self.only_between) < 2:
             return None
-        groups = " and ".join(_some(g) for g in self.only_between[:2])
         return (
-            f"systems {groups} are compared only across different items or raters, so their difference holds that of "
-            "the items or raters too; it rests on these being random samples"
+            f"the systems fall into {len(self.only_between)} groups that are compared only across different items or "
+            "raters, so a difference between groups holds that of the items or raters too; it rests on these being "
+            "random samples"
         )
 
 

@@ -11,7 +11,7 @@ back if its gradient says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mojimeter.errors import InputError
 from mojimeter.ratings.blocks import BlockedModel, Likelihood
 from mojimeter.ratings.design import RESIDUAL, Design
-from mojimeter.ratings.identifiability import check_components, check_systems
+from mojimeter.ratings.identifiability import check_groupings, check_information, check_systems
 from mojimeter.ratings.satterthwaite import Contrast, Uncertain, contrast_test, hypothesis_test
 from mojimeter.ratings.system_tests import FTest
 
@@ -79,6 +79,7 @@ class RemlFit:
         components_covariance: asymptotic covariance of the variances in the order of `components` (inverse observed
             information; zero rows for variances at their bound).
         beta, covariance, covariance_gradient: fixed effects (intercept first), their covariance, its derivatives.
+        caution: what a comparison of the systems rests on, where they have no items or raters in common.
         groups, scores: the data.
     """
 
@@ -92,6 +93,7 @@ class RemlFit:
     beta: Floats = field(default_factory=lambda: np.empty(0), repr=False)
     covariance: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
     covariance_gradient: Floats = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
+    caution: str | None = None
     groups: Mapping[str, Integers] = field(default_factory=dict, repr=False)
     scores: Floats = field(default_factory=lambda: np.empty(0), repr=False)
 
@@ -110,7 +112,7 @@ class RemlFit:
     @property
     def note(self) -> str | None:
         """What a reader should know about the fit, if anything."""
-        parts = []
+        parts = [] if self.caution is None else [self.caution]
         if self.boundary:
             parts.append(
                 f"the variance of {', '.join(self.boundary)} is estimated as zero; REML then moves the others, and "
@@ -136,8 +138,9 @@ class RemlFit:
 
     @cached_property
     def _systems_fixed(self) -> RemlFit:
-        check_systems(self.groups)
-        return fit_components(self.groups, self.scores, fixed=(*self.fixed, "system"), start=self.components)
+        islands = check_systems(self.groups)
+        fit = fit_components(self.groups, self.scores, fixed=(*self.fixed, "system"), start=self.components)
+        return replace(fit, caution=islands.caution)
 
     def system_test(self, factor: str = "system") -> FTest:
         """Test that all systems are equal: systems fixed, all else random.
@@ -281,8 +284,10 @@ def fit_components(
         raise InputError("all scores are equal; where nothing varies nothing can be compared")
     codes = {name: np.asarray(c, dtype=np.int64) for name, c in groups.items()}
     random = {name: c for name, c in codes.items() if name not in fixed}
-    check_components(random, {name: codes[name] for name in fixed}, y.size)
-    model = BlockedModel(random, {name: codes[name] for name in fixed}, (y - y.mean()) / scale)
+    factors = {name: codes[name] for name in fixed}
+    check_groupings(random, factors, y.size)
+    model = BlockedModel(random, factors, (y - y.mean()) / scale)
+    check_information(model)
     search = _minimise(model, _start(model, start, scale))
     variances = search.variances * scale**2
     order = [*(model.terms.index(name) for name in random), len(model.terms) - 1]
@@ -320,7 +325,8 @@ def _start(model: BlockedModel, start: Mapping[str, float] | None, scale: float)
         return np.full(k, 1.0 / k)
     values = np.array([start[t] for t in model.terms]) / scale**2
     # a bound is left by the gradient alone, but the search is quicker from inside
-    return np.maximum(values, 1e-3 * values.sum())
+    raised: Floats = np.maximum(values, 1e-3 * values.sum())
+    return raised
 
 
 def _minimise(model: BlockedModel, variances: Floats) -> _Search:
@@ -421,10 +427,10 @@ def _grouping(source: str) -> str:
 
 def _cross(codes: Sequence[Integers]) -> NDArray[np.int64]:
     """One number per combination of levels."""
-    out = np.zeros(codes[0].size, dtype=np.int64)
-    for c in codes:
+    out = codes[0].astype(np.int64)
+    for c in codes[1:]:
         out = out * (int(c.max()) + 1) + c
-    return out
+    return np.asarray(out, dtype=np.int64)
 
 
 def _check_codes(codes: Mapping[str, Integers], scores: Floats, n_levels: Sequence[int] | None) -> None:

@@ -100,7 +100,7 @@ def combine_degrees_of_freedom(dfs: Floats) -> float:
     if (dfs <= 2).any():
         return 2.0
     # t^2 of infinite df has mean 1, which the limit of df / (df - 2) gives
-    mean = float(np.where(np.isfinite(dfs), dfs / (dfs - 2), 1.0).sum())
+    mean = float((1.0 + 2.0 / (dfs - 2.0)).sum())
     return 2.0 * mean / (mean - dfs.size)
 
 
