@@ -13,7 +13,10 @@ from mojimeter.errors import MojimeterError
 
 # (name on the command line, module). A module exposes `command` (a function) or `app` (a group).
 COMMANDS: tuple[tuple[str, str], ...] = (
+    ("recommend", "mojimeter.cli.recommend"),
     ("score", "mojimeter.cli.score"),
+    ("ratings", "mojimeter.cli.ratings"),
+    ("doctor", "mojimeter.cli.doctor"),
     ("suggest", "mojimeter.cli.suggest"),
 )
 

@@ -139,6 +139,7 @@ class GStudy:
         raters_needed: target -> `RatersNeeded`; empty where raters are fixed or there are none.
         ceiling_items: G with this panel and unlimited items; ceiling_raters: with these items and unlimited raters.
         less_spread_than_chance: the objects differ less than noise alone would make them (F' below its 2.5% point).
+        cancels_from_ranking: effects that Phi counts and G does not, since in this design they shift all alike.
         notes: what a reader must know.
     """
 
@@ -153,6 +154,7 @@ class GStudy:
     ceiling_items: float | None
     ceiling_raters: float | None
     less_spread_than_chance: bool = False
+    cancels_from_ranking: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,6 +171,7 @@ class GStudy:
             "ceiling_at_this_panel": self.ceiling_items,
             "ceiling_at_these_items": self.ceiling_raters,
             "less_spread_than_chance": self.less_spread_than_chance,
+            "cancels_from_ranking": list(self.cancels_from_ranking),
             "notes": list(self.notes),
         }
 
@@ -284,6 +287,7 @@ def study_generalizability(
         _ceiling(universe, used, design, object_name, "item"),
         _ceiling(universe, used, design, object_name, "rater"),
         chance,
+        _cancelling(evidence),
         _notes(evidence, object_name, object_variance),
     )
 
@@ -355,6 +359,13 @@ def _error(used: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return sum(w * used[name] for name, w in weights.items() if name in used)
 
 
+def _cancelling(evidence: Evidence) -> tuple[str, ...]:
+    """Effects in absolute error only: where everyone rated everything they shift all objects alike."""
+    if not evidence.design.complete or evidence.design.nested:
+        return ()
+    return tuple(n for n in evidence.weights.absolute if n not in evidence.weights.relative)
+
+
 def _notes(evidence: Evidence, object_name: str, object_variance: str) -> tuple[str, ...]:
     notes = []
     if object_variance != "unbiased":
@@ -369,11 +380,6 @@ def _notes(evidence: Evidence, object_name: str, object_variance: str) -> tuple[
         notes.append(
             f"{', '.join(refused)} cannot be told from another component and counts with it, so raters "
             "needed and ceilings may be too hopeful"
-        )
-    only_absolute = [n for n in evidence.weights.absolute if n not in evidence.weights.relative]
-    if evidence.design.complete and not evidence.design.nested and only_absolute:
-        notes.append(
-            f"Phi also counts {', '.join(only_absolute)}; everyone rated everything, so these cancel from the ranking"
         )
     return tuple(notes)
 

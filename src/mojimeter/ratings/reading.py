@@ -47,6 +47,7 @@ def read_ratings(
     facets: Mapping[str, str],
     scores: Sequence[str],
     mapping: Mapping[str, str] | None = None,
+    origin: str | None = None,
 ) -> CodedRatings:
     """Read and check a long table of ratings.
 
@@ -56,6 +57,7 @@ def read_ratings(
         facets: facet -> column that names its levels.
         scores: columns of scores.
         mapping: our column name -> the table's column name.
+        origin: what to call the table in messages.
 
     Raises:
         InputError: one sentence: the table, the row (first is 1, a header not counted), the column, what
@@ -63,7 +65,8 @@ def read_ratings(
     """
     if not scores:
         raise InputError("no score column was given; expected at least one, such as 'score'")
-    frame, origin = as_frame(data, mapping)
+    frame, found = as_frame(data, mapping)
+    origin = origin or found
     for column in [*facets.values(), *scores]:
         if column not in frame.columns:
             raise InputError(f"{origin}: no column {column!r}; it has {', '.join(frame.columns)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from mojimeter.ratings.reading import CodedRatings, read_ratings
 
 if TYPE_CHECKING:
     from mojimeter.ratings.agreement import Agreement
+    from mojimeter.ratings.agreement.alpha import Level
     from mojimeter.ratings.bootstrap import Bootstrap
     from mojimeter.ratings.components import Components
     from mojimeter.ratings.generalizability import DStudy, Evidence, GStudy
@@ -48,6 +49,7 @@ class Study:
             own, ``{"rater": "item:system"}`` where every cell has (both are found where rater names do not
             repeat), ``{"item": "topic"}`` where items come in groups named by the column `topic`.
         mapping: our column name -> the table's column name.
+        origin: what to call the table in messages; None: the file's name, or "data".
 
     Attributes:
         design: the `Design`.
@@ -75,6 +77,7 @@ class Study:
         fixed: Sequence[str] = (),
         nested: Mapping[str, str] | None = None,
         mapping: Mapping[str, str] | None = None,
+        origin: str | None = None,
     ) -> None:
         columns = {role: c for role, c in zip(ROLES, (item, system, rater), strict=True) if c is not None}
         if len(columns) < 2:
@@ -83,7 +86,7 @@ class Study:
         groups = [p for p in parents.values() if not set(p.split(":")) <= set(columns)]
         facets = {group: group for group in groups} | columns
         scores = (score,) if isinstance(score, str) else tuple(score)
-        ratings = read_ratings(data, facets, scores, mapping)
+        ratings = read_ratings(data, facets, scores, mapping, origin)
         self._start(ratings, lay_out(ratings, parents, frozenset(fixed)), scores)
 
     def _start(self, ratings: CodedRatings, layout: CodedLayout, scores: tuple[str, ...]) -> None:
@@ -415,7 +418,7 @@ class Study:
             if checked is not None and checked[0] < 0.05:
                 notes.append(
                     f"the errors of pairs differ more than sampling allows (largest {checked[1]:.1f} times the "
-                    f"smallest): one pooled error is too short for some pairs; see pairs='separate'"
+                    f"smallest): one pooled error is too short for some pairs; compare with separate pair errors"
                 )
         else:
             errors = r.separate_pair_errors(self.cube, anova, "system")
@@ -473,24 +476,32 @@ class Study:
         except DesignError as error:
             return refuse(str(error))
 
-    def agreement(self, level: str = "interval") -> Agreement:
+    def agreement(self, level: str = "interval", seed: int = 1) -> Agreement:
         """How far raters agree, cell by cell (item x system); coefficients that see offsets first.
+
+        Intervals draw whole items, whose cells belong together.
 
         Args:
             level: of measurement of the scores: "nominal", "ordinal", "interval" or "ratio".
+            seed: of the draws.
 
         Raises:
             DesignError: fewer than two raters.
         """
         from mojimeter.ratings.agreement import agree
 
-        matrix = self.matrix()
-        names = (
-            self.names["rater"]
-            if matrix.shape[1] == len(self.names["rater"])
-            else tuple(f"{k + 1}" for k in range(matrix.shape[1]))
-        )
-        return agree(matrix, names, level=level)
+        matrix, own = self.matrix(), self.names["rater"]
+        names = own if matrix.shape[1] == len(own) else [str(k + 1) for k in range(matrix.shape[1])]
+        return agree(matrix, names, level=cast("Level", level), cluster=self._items_of_cells(), seed=seed)
+
+    def _items_of_cells(self) -> NDArray[np.int64] | None:
+        """Item number of each row of `matrix`; None where a cell is an item."""
+        if "item" not in self.codes or "system" not in self.codes:
+            return None
+        cell, counts = count_groups(*combine(self.codes, tuple(f for f in self.design.facets if f != "rater")))
+        items = np.empty(counts.size, dtype=np.int64)
+        items[cell] = self.codes["item"]
+        return items
 
     def length(self, column: str, **options: Any) -> Any:
         """Effects of a covariate (length, tokens) on the scores; see `mojimeter.ratings.length`."""

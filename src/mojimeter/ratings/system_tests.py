@@ -172,7 +172,7 @@ def compare_levels(anova: Anova, source: str) -> EffectTests:
     error = error_term(anova, effect)
     tests = {
         "quasi_f": _quasi_f(anova, effect, error, default_words),
-        "quasi_f_sums": _quasi_f_sums(anova, effect, error, default_words + ", sums of mean squares only"),
+        "quasi_f_sums": _quasi_f_sums(anova, effect, error, default_words + " (no subtraction)"),
     }
     for facet, name in (("rater", "raters_random"), ("item", "items_random")):
         if facet in others:
@@ -199,7 +199,7 @@ def _listed(facets: list[str]) -> str:
 
 def _residual_test(anova: Anova, effect: Effect, others: frozenset[str]) -> FTest:
     error = error_term(anova, effect, others)
-    return _quasi_f(anova, effect, error, f"ignores both interactions: these {_listed(sorted(others))} only")
+    return _quasi_f(anova, effect, error, f"ignores both interactions, these {_listed(sorted(others))} only")
 
 
 def _quasi_f(anova: Anova, effect: Effect, error: ErrorTerm, assumes: str) -> FTest:

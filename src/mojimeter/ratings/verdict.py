@@ -91,10 +91,10 @@ def judge(
         sentence += _why_tied(tests, components, g_study)
         if differing:
             sentence += f"; yet {_example(ranking)} if all pairs are compared at once: a lead, not a ranking"
-        return Verdict("not_separated", sentence + _equivalence(ranking), _next_steps(g_study, ranking, design, False))
+        return Verdict("not_separated", sentence + _equivalence(ranking), _next_steps(g_study, design, False))
     if differing == pairs:
         sentence = f"separated: all {count(systems)} systems differ from each other: {what}"
-        return Verdict("separated", sentence + _equivalence(ranking), _next_steps(g_study, ranking, design, True))
+        return Verdict("separated", sentence + _equivalence(ranking), _next_steps(g_study, design, True))
     sentence = f"partly: {differing:,} of {pairs:,} pairs differ: {what}"
     if not differing:
         sentence = f"partly: the systems differ ({what}), but no single pair does when all are compared at once"
@@ -102,7 +102,7 @@ def judge(
         sentence += f"; {ranking.systems[0].system} is ahead of all others"
     elif (tied := _tied_for_first(ranking)) > 1:
         sentence += f"; the first place is open between {count(tied)} systems"
-    return Verdict("partly", sentence + _equivalence(ranking), _next_steps(g_study, ranking, design, False))
+    return Verdict("partly", sentence + _equivalence(ranking), _next_steps(g_study, design, False))
 
 
 def _clear_winner(ranking: Ranking) -> bool:
@@ -141,7 +141,7 @@ def _equivalence(ranking: Ranking) -> str:
     return f"; {passed} of {total} pairs are equivalent within {ranking.margin:g} (two one-sided tests, each at 5%)"
 
 
-def _next_steps(g_study: GStudy | None, ranking: Ranking, design: Design, done: bool) -> tuple[str, ...]:
+def _next_steps(g_study: GStudy | None, design: Design, done: bool) -> tuple[str, ...]:
     steps = []
     if g_study is not None and 0.8 in g_study.raters_needed and (g_study.g.value or 0.0) < 0.8:
         steps.append(_about_raters(g_study, design))
@@ -150,9 +150,7 @@ def _next_steps(g_study: GStudy | None, ranking: Ranking, design: Design, done: 
     if done:
         steps.append("the order holds for other raters and items like these; report the intervals with it")
     if not done and (g_study is None or (g_study.g.value or 0.0) < 0.8):
-        steps.append("do not publish an order of these systems; publish the means, the rank ranges and this test")
-    if ranking.heterogeneity is not None and ranking.heterogeneity < LEVEL and ranking.errors == "pooled":
-        steps.append("pairs differ in their errors: compare with --pairs separate")
+        steps.append("publish the means, the rank ranges and this test, not an order")
     return tuple(steps)
 
 
@@ -171,11 +169,10 @@ def _about_raters(g_study: GStudy, design: Design) -> str:
         return f"for G = 0.8 plan {needed.raters.value:.0f} raters in place of {now}{interval}"
     if needed.raters.ci is not None and needed.raters.ci[0] is not None:
         return (
-            "these ratings give no number of raters that would reach G = 0.8, and at least "
-            f"{needed.raters.ci[0]:.0f} are needed (95% interval {needed.raters.ci[0]:.0f} to no limit): run another "
-            "pilot with more raters, on fewer items"
+            f"no number of raters reaches G = 0.8 by these estimates (95% interval {needed.raters.ci[0]:.0f} to no limit): "
+            "run another pilot, with more raters on fewer items"
         )
-    return "these ratings give no number of raters that would reach G = 0.8"
+    return "no number of raters reaches G = 0.8 by these estimates"
 
 
 def _or_no_limit(bound: float | None) -> str:
