@@ -1,11 +1,12 @@
 """Writes the emoji tables of the package from Unicode's files: names, keywords, groups, order of use.
 
-    python scripts/make_emoji_tables.py FOLDER
+    python scripts/make_emoji_tables.py FOLDER [OUT]
 
-FOLDER holds ``emoji-test-*.txt``, ``cldr*_en.json``, ``cldr*_hi.json``, ``cldr*_bn.json`` (each maps a
-string to its CLDR ``name`` and ``keywords``) and ``unicode_emoji_frequency_*_ranked.tsv``. The same
-files give the same bytes. Only the order of emoji is taken from the frequency list. All of it is under
-the Unicode License v3, which lies beside the tables.
+OUT is the package's own folder of tables unless given. FOLDER holds ``emoji-test-*.txt``,
+``cldr*_en.json``, ``cldr*_hi.json``, ``cldr*_bn.json`` (each maps a string to its CLDR ``name`` and
+``keywords``) and ``unicode_emoji_frequency_*_ranked.tsv``. The same files give the same bytes. Only the
+order of emoji is taken from the frequency list. All of it is under the Unicode License v3, which lies
+beside the tables.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ DATA = Path(__file__).resolve().parents[1] / "src" / "mojimeter" / "emoji" / "da
 Entry = tuple[str, list[str]]
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, out: Path = DATA) -> None:
     """Write every table and say how large each became."""
     written = {f"names_{lang}.tsv.gz": names(_one(folder, f"cldr*_{lang}.json")) for lang in LANGUAGES}
     written["groups.tsv.gz"] = groups(_one(folder, "emoji-test-*.txt"))
     written["use.txt.gz"] = use(_one(folder, "unicode_emoji_frequency_*_ranked.tsv"))
-    DATA.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
     for name, text in written.items():
         # no time and no file name in the header: equal tables are equal files
         packed = gzip.compress(text.encode(), compresslevel=9, mtime=0)
-        (DATA / name).write_bytes(packed)
+        (out / name).write_bytes(packed)
         print(f"{name}\t{text.count(chr(10))} lines\t{len(packed)} bytes")
 
 
@@ -94,6 +95,6 @@ def _one(folder: Path, pattern: str) -> Path:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

@@ -118,8 +118,9 @@ def tokens(run: str) -> list[Token]:
         first = run[at]
         end = at
         for length in lengths.get(first, ()):
-            if run[at : at + length] in strings:
-                end = at + length
+            candidate = run[at : at + length]  # shorter than length at the run's end
+            if candidate in strings:
+                end = at + len(candidate)
                 break
         kind: TokenKind = "emoji"
         if end <= at + 1 and run[at + 1 : at + 2] == TEXT_SELECTOR and first not in INVISIBLE:
