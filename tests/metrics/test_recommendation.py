@@ -386,7 +386,7 @@ def test_a_perfect_system_scores_one_hundred(seed: int) -> None:
 @settings(max_examples=15, deadline=None)
 @given(WORLDS)
 def test_preservation_is_kept_and_recovered_weighted_by_what_there_is(seed: int) -> None:
-    """The average = share to keep x kept + share to recover x recovered; the share to keep is what baseline/none scores."""
+    """What there is to keep is the score of baseline/none."""
     scores = score_recommendations(*_world(seed), draws=1).systems
     to_keep = (scores["baseline/none"].preservation["average"].value or 0) / 100
     for system in ("s0", "s1"):

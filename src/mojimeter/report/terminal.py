@@ -141,10 +141,11 @@ def _difference(difference: Mapping[str, Any]) -> str:
     system, against, sign = difference["system"], difference["against"], 1.0
     if system == "baseline/none":
         system, against, sign = against, system, -1.0
-    text = f"{system} minus {against}: {sign * difference['difference']['value']:+.2f}"
+    value = sign * difference["difference"]["value"] + 0.0  # no minus zero
+    text = f"{system} minus {against}: {value:+.2f}"
     ci = difference["difference"].get("ci")
     if ci is not None:
-        low, high = sorted(sign * bound for bound in ci)
+        low, high = sorted(sign * bound + 0.0 for bound in ci)
         text += f", 95% interval [{low:.2f}, {high:.2f}]"
     return text + (": different." if difference["separated"] else ": a tie.")
 
