@@ -1,0 +1,176 @@
+"""Runs recommenders over posts as Inspect evaluations, several at once, and says honestly what failed.
+
+Inspect calls an evaluation a success even where every sample failed; here every failed sample is
+returned. Must not know run folders beyond the folder for logs, nor tables.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from inspect_ai import Epochs, Task, eval
+from inspect_ai.dataset import MemoryDataset
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+
+from mojimeter.errors import MojimeterError
+from mojimeter.judges.llm import LlmJudge
+from mojimeter.models.client import Client, load_model
+from mojimeter.systems.language import LanguageSystem
+from mojimeter.tasks.recommend import Recommender, preservation, recommending, samples_of
+
+T = TypeVar("T")
+
+FAILED = "failed"
+SAMPLES_PER_CONNECTION = 2  # while one post waits for its judge another can ask its system
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A sample that did not end well: which, and why in one line."""
+
+    system: str
+    id: str
+    epoch: int
+    reason: str
+
+
+def evaluate(
+    recommenders: Sequence[Recommender],
+    judges: Sequence[LlmJudge],
+    posts: Sequence[Mapping[str, Any]],
+    client: Client,
+    *,
+    epochs: int,
+    append: str,
+    logs: Path,
+    done: Callable[[str], None] = lambda system: None,
+) -> list[Failure]:
+    """Ask every recommender for every post and have the judges label originals and recommendations.
+
+    Args:
+        recommenders: what is ranked; baselines run one epoch, since they always say the same.
+        judges: models that label; judges that need no calls are not this function's business.
+        posts: rows of the canonical table of posts.
+        client: whose ledger gets every call.
+        epochs: repeats of the language models.
+        append: what the judges see after the text.
+        logs: where Inspect's logs go. A system's whole new log replaces its older ones; a log with failed
+            samples, or of a killed process, is moved to ``failed/`` below it.
+        done: called with a system's name whenever one of its samples is finished.
+
+    Raises:
+        KeyboardInterrupt: the evaluation was cancelled.
+        MojimeterError: Inspect could not run it at all.
+    """
+    _set_aside(logs, _unfinished(logs))
+    tasks = [_task(r, judges, posts, client, epochs, append, partial(done, r.name)) for r in recommenders]
+    connections = client.patience.max_connections or 10
+    results = eval(
+        tasks,
+        model=None,
+        log_dir=str(logs),
+        display="none",
+        log_level="critical",
+        log_realtime=False,
+        log_buffer=100,
+        score_display=False,
+        fail_on_error=False,
+        max_tasks=len(tasks),
+        max_samples=SAMPLES_PER_CONNECTION * connections,
+        max_connections=connections,
+        ctl_server=False,
+    )
+    failures = [f for who, log in zip(recommenders, results, strict=True) for f in _failures(who, log)]
+    for log in results:
+        if _ended_well(log):
+            _set_aside(logs, [p for p in _logs_of(logs, log.eval.task) if p != _path(log.location)], delete=True)
+        else:
+            _set_aside(logs, [_path(log.location)])
+    if any(log.status == "cancelled" for log in results):
+        raise KeyboardInterrupt
+    for log in results:
+        if log.status == "error" and not any(s.error for s in log.samples or ()):
+            raise MojimeterError(f"{log.eval.task}: {log.error.message if log.error else 'failed'}")
+    return failures
+
+
+def _task(
+    who: Recommender,
+    judges: Sequence[LlmJudge],
+    posts: Sequence[Mapping[str, Any]],
+    client: Client,
+    epochs: int,
+    append: str,
+    done: Callable[[], None],
+) -> Task:
+    asked = isinstance(who.system, LanguageSystem)
+    scorers = [preservation(partial(_itself, judge), client, append=append) for judge in judges]
+    return Task(
+        name=_task_name(who.name),
+        dataset=MemoryDataset(samples_of(posts), name="posts"),
+        solver=recommending(partial(_itself, who), client, done),
+        scorer=scorers or None,
+        model=load_model(who.system.model, client.patience) if isinstance(who.system, LanguageSystem) else None,
+        epochs=Epochs(epochs if asked else 1),
+        metadata={"system": who.name, "judges": [judge.name for judge in judges]},
+    )
+
+
+def _itself(thing: T) -> T:
+    return thing
+
+
+def _task_name(system: str) -> str:
+    return "recommend_" + re.sub(r"[^A-Za-z0-9.]+", "-", system).strip("-")
+
+
+def _failures(who: Recommender, log: EvalLog) -> list[Failure]:
+    return [
+        Failure(who.name, str(sample.id), sample.epoch, " ".join(sample.error.message.split())[:300])
+        for sample in log.samples or ()
+        if sample.error is not None
+    ]
+
+
+def _ended_well(log: EvalLog) -> bool:
+    return log.status == "success" and not any(sample.error for sample in log.samples or ())
+
+
+def _unfinished(logs: Path) -> list[Path]:
+    """Logs of processes that were killed: they stay as "started" for ever."""
+    if not logs.is_dir():
+        return []
+    paths = [_path(info.name) for info in list_eval_logs(str(logs), recursive=False)]
+    return [path for path in paths if _status(path) != "success"]
+
+
+def _status(path: Path) -> str:
+    try:
+        return str(read_eval_log(str(path), header_only=True).status)
+    except Exception as error:  # noqa: BLE001 (a file cut off by a kill can fail in any way; all mean the same)
+        return f"unreadable: {type(error).__name__}"
+
+
+def _logs_of(logs: Path, task: str) -> list[Path]:
+    infos = list_eval_logs(str(logs), recursive=False)
+    return [_path(info.name) for info in infos if info.task == task.replace("_", "-")]
+
+
+def _set_aside(logs: Path, paths: Sequence[Path], *, delete: bool = False) -> None:
+    for path in paths:
+        if delete:
+            path.unlink(missing_ok=True)
+        elif path.exists():
+            (logs / FAILED).mkdir(exist_ok=True)
+            shutil.move(path, logs / FAILED / path.name)
+
+
+def _path(location: str) -> Path:
+    return Path(location.removeprefix("file://")) if os.sep == "/" else Path(location.removeprefix("file:///"))
