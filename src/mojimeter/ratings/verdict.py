@@ -169,8 +169,8 @@ def _about_raters(g_study: GStudy, design: Design) -> str:
         return f"for G = 0.8 plan {needed.raters.value:.0f} raters in place of {now}{interval}"
     if needed.raters.ci is not None and needed.raters.ci[0] is not None:
         return (
-            f"no number of raters reaches G = 0.8 by these estimates (95% interval {needed.raters.ci[0]:.0f} to no limit): "
-            "run another pilot, with more raters on fewer items"
+            f"no number of raters reaches G = 0.8 by these estimates (95% interval {needed.raters.ci[0]:.0f} to "
+            "no limit): run another pilot, with more raters on fewer items"
         )
     return "no number of raters reaches G = 0.8 by these estimates"
 
