@@ -39,6 +39,15 @@ def test_columns_with_little_in_them_are_read_too(texts: list[str | None]) -> No
     assert emoji.strip_column(column).to_list() == [None if t is None else emoji.strip(t) for t in texts]
 
 
+def test_a_column_long_enough_to_be_read_in_parts_reads_like_its_strings() -> None:
+    texts = ["plain", None, "so 😀\u200d", "🇮🇳🇧🇩🇬 1️⃣", "क्\u200dष 👍🏽", "→❤\ufe0e", "👩‍🚀👩‍🚀 b 😂"] * 9001
+    column = pl.Series(texts)
+    expected = {text: None if text is None else emoji.find(text) for text in texts[:7]}
+    assert emoji.find_column(column).to_list() == [expected[text] for text in texts]
+    left = {text: None if text is None else emoji.strip(text) for text in texts[:7]}
+    assert emoji.strip_column(column).to_list() == [left[text] for text in texts]
+
+
 def test_every_known_emoji_is_found_in_a_column() -> None:
     known = emoji.all_emoji()
     assert emoji.find_column(pl.Series([f"a{e}b" for e in known])).to_list() == [[e] for e in known]

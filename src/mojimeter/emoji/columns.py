@@ -7,11 +7,14 @@ of posts.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import polars as pl
 
 from mojimeter.emoji import scan
 
 _SEPARATOR = "\x00"  # is part of no run
+_SMALLEST_PART = 20_000
 
 
 def find_column(texts: pl.Series) -> pl.Series:
@@ -19,17 +22,36 @@ def find_column(texts: pl.Series) -> pl.Series:
 
     Equal to ``scan.find`` of every value.
     """
-    runs = _as_strings(texts).str.extract_all(scan.run_pattern()).list.join(_SEPARATOR)
+    runs = _joined_runs(_as_strings(texts))
     distinct = runs.unique().drop_nulls()
     # strings go to Polars ten times as fast joined as in Python lists
     joined = pl.Series([_join_emoji(row) for row in distinct.to_list()], dtype=pl.String)
-    nothing = pl.lit([], dtype=pl.List(pl.String))
-    found = pl.select(pl.when(joined != "").then(joined.str.split(_SEPARATOR)).otherwise(nothing)).to_series()
-    return found.gather(runs.cast(pl.Enum(distinct)).to_physical()).alias(texts.name)
+    found = joined.str.extract_all(f"[^{_SEPARATOR}]+")
+    where = pl.DataFrame({"runs": distinct}).with_row_index("at")
+    at = runs.to_frame("runs").join(where, on="runs", how="left", maintain_order="left")["at"]
+    return found.gather(at).alias(texts.name)
+
+
+def _joined_runs(texts: pl.Series) -> pl.Series:
+    """The runs of every text as one string; long columns in parts, one a thread."""
+    extract = pl.col("text").str.extract_all(scan.run_pattern()).list.join(_SEPARATOR)
+    size = max(_SMALLEST_PART, -(-len(texts) // pl.thread_pool_size()))
+    frame = texts.alias("text").to_frame()
+    if len(texts) <= size:
+        return frame.select(extract).to_series()
+    parts = [frame.lazy().slice(start, size).select(extract) for start in range(0, len(texts), size)]
+    return pl.concat(pl.collect_all(parts)).to_series()
 
 
 def _join_emoji(runs: str) -> str:
-    return _SEPARATOR.join([e for run in runs.split(_SEPARATOR) if run for e in scan.read_run(run).emoji])
+    if _SEPARATOR not in runs:
+        return _join_run(runs)
+    return _SEPARATOR.join([emoji for run in runs.split(_SEPARATOR) if (emoji := _join_run(run))])
+
+
+@lru_cache(maxsize=65_536)
+def _join_run(run: str) -> str:
+    return _SEPARATOR.join(scan.read_run(run).emoji) if run else ""
 
 
 def strip_column(texts: pl.Series) -> pl.Series:
