@@ -91,6 +91,12 @@ def test_a_stripped_text_holds_no_emoji_and_stays_as_it_is(text: str) -> None:
     assert emoji.strip(stripped) == stripped
 
 
+@pytest.mark.parametrize("text", ["🇮" * 3000 + "😀" + "🇳" * 3000, "1" + "😀⃣" * 500, "😀" * 20_000, "👩\u200d" * 9000])
+def test_hostile_text_is_stripped_all_the_same(text: str) -> None:
+    assert emoji.find(emoji.strip(text)) == []
+    assert emoji.damage(text) >= 0
+
+
 @given(NASTY)
 @settings(max_examples=300, deadline=None)
 def test_a_text_without_emoji_is_left_byte_for_byte(text: str) -> None:

@@ -7,8 +7,6 @@ of posts.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import polars as pl
 
 from mojimeter.emoji import scan
@@ -44,14 +42,9 @@ def _joined_runs(texts: pl.Series) -> pl.Series:
 
 
 def _join_emoji(runs: str) -> str:
-    if _SEPARATOR not in runs:
-        return _join_run(runs)
-    return _SEPARATOR.join([emoji for run in runs.split(_SEPARATOR) if (emoji := _join_run(run))])
-
-
-@lru_cache(maxsize=65_536)
-def _join_run(run: str) -> str:
-    return _SEPARATOR.join(scan.read_run(run).emoji) if run else ""
+    if _SEPARATOR not in runs:  # most rows hold one run
+        return _SEPARATOR.join(scan.read_run(runs).emoji) if runs else ""
+    return _SEPARATOR.join([emoji for run in runs.split(_SEPARATOR) for emoji in scan.read_run(run).emoji])
 
 
 def strip_column(texts: pl.Series) -> pl.Series:

@@ -25,6 +25,8 @@ SKIN_TONES: Final = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 REGIONAL_INDICATORS: Final = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 TAGS: Final = frozenset(map(chr, range(0xE0020, 0xE0080)))
 INVISIBLE: Final = frozenset({JOINER, EMOJI_SELECTOR, TEXT_SELECTOR}) | TAGS
+# what makes an emoji of characters that are none alone
+_COMBINING: Final = REGIONAL_INDICATORS | {EMOJI_SELECTOR, KEYCAP}
 
 # Signs that stay text without VS16 although they carry Unicode's Emoji property. Digits, # and * are
 # not listed: no table string is one of them alone.
@@ -36,7 +38,8 @@ TEXT_SIGNS: Final = frozenset(
 )
 
 _MOST_REMEMBERED: Final = 65_536
-
+_LONGEST_REMEMBERED: Final = 64
+_MOST_PASSES: Final = 8
 
 TokenKind = Literal["emoji", "stray", "text"]
 
@@ -159,9 +162,10 @@ def read_run(run: str) -> Run:
         rest="" if len(spans) == len(cut) else _without_emoji(run, cut),
         starts_with_emoji=cut[0].kind == "emoji",
     )
-    if len(_runs) >= _MOST_REMEMBERED:
-        _runs.clear()
-    _runs[run] = result
+    if len(run) <= _LONGEST_REMEMBERED:
+        if len(_runs) >= _MOST_REMEMBERED:
+            _runs.clear()
+        _runs[run] = result
     return result
 
 
@@ -186,8 +190,7 @@ def find(text: str) -> list[str]:
         return []
     found: list[str] = []
     for run in _pattern(text).findall(text):
-        known = _runs.get(run) or read_run(run)
-        found += known.emoji
+        found += (_runs.get(run) or read_run(run)).emoji
     return found
 
 
@@ -222,11 +225,12 @@ def strip(text: str) -> str:
     """
     if text.isascii():
         return text
-    while True:
-        stripped, again = _strip_once(text)
+    for _ in range(_MOST_PASSES):
+        text, again = _strip_once(text)
         if not again:
-            return stripped
-        text = stripped
+            return text
+    # emoji nested this deep are an attack on our time: drop whatever could make another one
+    return _strip_once("".join(c for c in text if c not in _COMBINING))[0]
 
 
 def _strip_once(text: str) -> tuple[str, bool]:
