@@ -111,12 +111,12 @@ def test_the_same_command_gives_the_same_numbers(folder: Path) -> None:
 def test_warnings_go_to_stderr_and_the_table_to_stdout(folder: Path) -> None:
     result = _run(*FILES, "--bootstrap", "50", cwd=folder)
     assert result.returncode == 0
-    assert "warning: only 3 authors" in result.stderr
+    assert "warning: only 3 authors to resample" in result.stderr
     assert "warning" not in result.stdout
     for part in (
         "model",
         "baseline/none (b)",
-        "not facts about",
+        "not facts about people",
         "equality:presentation",
         "3 posts by 3 authors",
     ):

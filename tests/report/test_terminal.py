@@ -38,7 +38,7 @@ def test_it_shows_systems_baselines_intervals_and_how_to_read_them() -> None:
     assert "baseline/none (b)" in text
     assert "(b): a baseline" in text
     assert "m minus baseline/none: +0.00, 95% interval [0.00, 0.00]: a tie." in text
-    assert "labels that the judge perceives in a text, not facts about people" in " ".join(text.split())
+    assert "Age and gender are labels perceived in a text, not facts about people." in text
 
 
 def test_replies_that_were_odd_are_counted_and_explained() -> None:

@@ -39,9 +39,18 @@ class Bags:
 
     def as_sets(self) -> Bags:
         """The same lists with every item once."""
-        keys = np.unique(self.row * len(self.names) + self.code)
-        width = max(1, len(self.names))
-        return Bags(keys // width, keys % width, self.rows, self.names)
+        keys = self.keys()
+        return Bags(keys // self.width, keys % self.width, self.rows, self.names)
+
+    @property
+    def width(self) -> int:
+        """Number of names, at least 1: what row numbers are multiplied by in ``keys``."""
+        return max(1, len(self.names))
+
+    def keys(self) -> Integers:
+        """One number for each different item of each list, ascending, shape (different items,)."""
+        keys = np.sort(self.row * self.width + self.code, kind="stable")  # rows ascend: nearly sorted already
+        return keys[np.diff(keys, prepend=-1) > 0]
 
     def take(self, rows: Integers) -> Bags:
         """The lists at ``rows``, in that order; a list may be taken more than once."""

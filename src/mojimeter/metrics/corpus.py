@@ -7,7 +7,7 @@ dropped in silence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,10 +17,17 @@ from numpy.typing import NDArray
 from mojimeter.datasets.records import GOLD, TASKS
 from mojimeter.errors import InputError
 from mojimeter.metrics.bags import Integers
-from mojimeter.metrics.preservation import NO_EMOJI, label_codes
+from mojimeter.metrics.preservation import NO_EMOJI, Codes, label_codes
+from mojimeter.metrics.replies import FLAGS
 from mojimeter.stats.resample import pool_clusters
 
 _KEY = ("post", "epoch")
+
+
+# What scoring needs of each table; the rest (texts above all) is let go, so that a million posts fit.
+_OF_POSTS = ("id", "author", "emoji", "age", "gender", "gold_emoji", "leaked")
+_OF_OUTPUTS = ("system", "strategy", "epoch", "reply", "emoji", "tokens", "seconds", "error", *FLAGS)
+_OF_LABELS = ("system", "strategy", "epoch", *TASKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +43,8 @@ class Labels:
 
     tasks: tuple[str, ...]
     names: Mapping[str, list[str]]
-    gold: Integers
-    without: Integers
+    gold: Codes
+    without: Codes
     has_gold: NDArray[np.bool_]
     has_without: NDArray[np.bool_]
 
@@ -52,7 +59,7 @@ class Attempts:
         outputs: the replies, row by row; None for a system of which only labels are known.
         codes: label codes, shape (attempts, tasks), -1 = not read or not there; None without labels.
         judged: attempts that count for preservation, shape (attempts,).
-        labels: the rows of labels that belong to the attempts, for counting.
+        labels: the rows of labels (as codes) that belong to the attempts, for counting.
         unlabelled: attempts that the judge should have labelled and did not.
     """
 
@@ -62,7 +69,7 @@ class Attempts:
     post: Integers
     epoch: Integers
     outputs: pl.DataFrame | None
-    codes: Integers | None
+    codes: Codes | None
     judged: NDArray[np.bool_]
     labels: pl.DataFrame | None
     unlabelled: int
@@ -70,7 +77,13 @@ class Attempts:
 
 @dataclass(slots=True)
 class Corpus:
-    """Everything lined up; ``clusters`` is the number of authors (pooled where there are very many)."""
+    """Everything lined up.
+
+    Attributes:
+        cluster: what each post is resampled with, 0 to ``clusters`` - 1.
+        authors: what is resampled: authors, and posts without one; pooled into ``clusters`` where very many.
+        labels: None with the reason in ``no_labels``.
+    """
 
     posts: pl.DataFrame
     cluster: Integers
@@ -96,15 +109,15 @@ def line_up(
     Raises:
         InputError: no reply or label belongs to any post, or there are several judges and none is chosen.
     """
-    posts = posts.sort("id")
+    posts = posts.select(c for c in _OF_POSTS if c in posts.columns).sort("id")
     cluster, authors = _clusters(posts)
     cluster, clusters = pool_clusters(cluster, authors, seed)
     warnings: list[str] = []
-    outputs = _with_post(outputs, posts, "outputs", warnings)
+    outputs = _with_post(outputs, _OF_OUTPUTS, posts, "outputs", warnings)
     read = None
     no_labels = "no labels were given"
     if labels is not None:
-        labels = _with_post(_of_judge(labels, judge), posts, "labels", warnings)
+        labels = _with_post(_of_judge(labels, judge), _OF_LABELS, posts, "labels", warnings)
         read, labels, no_labels = _read_labels(labels, posts.height)
         if read is None:
             warnings.append(no_labels)
@@ -126,23 +139,25 @@ def _clusters(posts: pl.DataFrame) -> tuple[Integers, int]:
     return codes, int(codes.max()) + 1
 
 
-def _with_post(frame: pl.DataFrame, posts: pl.DataFrame, what: str, warnings: list[str]) -> pl.DataFrame:
+def _with_post(
+    frame: pl.DataFrame, columns: Sequence[str], posts: pl.DataFrame, what: str, warnings: list[str]
+) -> pl.DataFrame:
     """The frame with the number of each row's post, in order; rows of other posts are counted and left out."""
     index = posts.select("id").with_row_index("post").with_columns(pl.col("post").cast(pl.Int64))
-    joined = frame.join(index, on="id", how="left")
-    unknown = joined["post"].null_count()
+    post = frame.select("id").join(index, on="id", how="left", maintain_order="left")["post"]
+    unknown = post.null_count()
     if unknown and unknown == frame.height:
         raise InputError(
             f"none of the {unknown} rows of {what} belongs to a post: their ids (such as "
             f"{frame['id'][0]!r}) are not among the posts' ids (such as {posts['id'][0]!r})"
         )
     if unknown:
-        example = joined.filter(pl.col("post").is_null())["id"][0]
+        example = frame["id"].filter(post.is_null())[0]
         warnings.append(
             f"{unknown} rows of {what} have ids that are not among the posts (such as {example!r}): left out"
         )
-        joined = joined.filter(pl.col("post").is_not_null())
-    return joined.sort(_KEY)
+    placed = frame.select(c for c in columns if c in frame.columns).with_columns(post)
+    return placed.filter(pl.col("post").is_not_null()).sort(_KEY)
 
 
 def _of_judge(labels: pl.DataFrame, judge: str | None) -> pl.DataFrame:
@@ -155,20 +170,21 @@ def _of_judge(labels: pl.DataFrame, judge: str | None) -> pl.DataFrame:
 
 
 def _read_labels(labels: pl.DataFrame, posts: int) -> tuple[Labels | None, pl.DataFrame, str]:
-    """Labels as numbers; the frame of the systems' labels with a column of codes a task."""
+    """Labels as numbers, and the frame with numbers for labels; or why there are none."""
     gold = _first_of(labels, GOLD)
     if gold.is_empty():
         return None, labels, f"the labels hold none of the original posts (system {GOLD!r})"
     tasks = tuple(t for t in TASKS if gold[t].null_count() < gold.height)
     if not tasks:
         return None, labels, "no label of the original posts could be read"
-    names, coded = {}, labels
+    names = {}
     for task in tasks:
-        names[task], (codes,) = label_codes([labels[task]])
-        coded = coded.with_columns(pl.Series(f"code_{task}", codes))
-    of_gold, has_gold = _by_post(_first_of(coded, GOLD), tasks, posts)
-    of_none, has_none = _by_post(_first_of(coded, NO_EMOJI), tasks, posts)
-    return Labels(tasks, names, of_gold, of_none, has_gold, has_none), coded, ""
+        names[task], codes = label_codes(labels[task])
+        labels = labels.with_columns(codes.alias(task))
+    labels = labels.select("system", "strategy", *_KEY, *tasks)
+    of_gold, has_gold = _by_post(_first_of(labels, GOLD), tasks, posts)
+    of_none, has_none = _by_post(_first_of(labels, NO_EMOJI), tasks, posts)
+    return Labels(tasks, names, of_gold, of_none, has_gold, has_none), labels, ""
 
 
 def _first_of(labels: pl.DataFrame, system: str) -> pl.DataFrame:
@@ -176,13 +192,13 @@ def _first_of(labels: pl.DataFrame, system: str) -> pl.DataFrame:
     return labels.filter(pl.col("system") == system).unique("post", keep="first", maintain_order=True)
 
 
-def _by_post(labels: pl.DataFrame, tasks: tuple[str, ...], posts: int) -> tuple[Integers, NDArray[np.bool_]]:
-    codes = np.full((posts, len(tasks)), -1, dtype=np.int64)
+def _by_post(labels: pl.DataFrame, tasks: tuple[str, ...], posts: int) -> tuple[Codes, NDArray[np.bool_]]:
+    codes = np.full((posts, len(tasks)), -1, dtype=np.int16)
     there = np.zeros(posts, dtype=bool)
     at = labels["post"].to_numpy()
     there[at] = True
     for column, task in enumerate(tasks):
-        codes[at, column] = labels[f"code_{task}"].to_numpy()
+        codes[at, column] = labels[task].to_numpy()
     return codes, there
 
 
@@ -237,13 +253,13 @@ def _attempts(
     if rows is None or read is None:
         return Attempts(name, system, strategy, post, epoch, outputs, None, np.zeros(len(post), bool), None, 0)
     joined = base.select(_KEY).join(
-        rows.select(*_KEY, *[f"code_{t}" for t in read.tasks]).with_columns(pl.lit(True).alias("there")),
+        rows.select(*_KEY, *read.tasks).with_columns(pl.lit(True).alias("there")),
         on=list(_KEY),
         how="left",
         maintain_order="left",
     )
     there = joined["there"].fill_null(False).to_numpy()
-    codes = np.column_stack([joined[f"code_{t}"].fill_null(-1).to_numpy() for t in read.tasks])
+    codes = np.column_stack([joined[task].fill_null(-1).to_numpy() for task in read.tasks])
     # an attempt that was never shown to the judge, as a whole, is not a failure of the system
     shown = np.isin(epoch, rows["epoch"].unique().to_numpy())
     judged = shown & read.has_gold[post]

@@ -7,27 +7,30 @@ labels as strings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from mojimeter.errors import InputError
 from mojimeter.metrics.bags import Floats
 
 NO_EMOJI = "baseline/none"
 # What conditional prompting does not hand to the recommender.
 UNLEAKED = ("sentiment", "emotion", "stance")
 
-Codes = NDArray[np.int64]
+Codes = NDArray[np.int16]
 
 
-def label_codes(columns: Sequence[pl.Series]) -> tuple[list[str], list[Codes]]:
-    """Columns of labels as numbers that share one list of names; -1 where there is no label."""
-    names = pl.concat(columns).drop_nulls().unique().sort()
-    kind = pl.Enum(names)
-    codes = [c.cast(kind).to_physical().cast(pl.Int64).fill_null(-1).to_numpy() for c in columns]
-    return names.to_list(), codes
+def label_codes(labels: pl.Series) -> tuple[list[str], pl.Series]:
+    """A column of labels as numbers, and the label behind each number; -1 where there is no label.
+
+    Raises:
+        InputError: more than 32,767 different labels, which no judge of a fixed list gives.
+    """
+    names = labels.drop_nulls().unique().sort()
+    if len(names) > np.iinfo(np.int16).max:
+        raise InputError(f"column {labels.name!r} holds {len(names)} different labels; expected a short list")
+    return names.to_list(), labels.cast(pl.Enum(names)).to_physical().cast(pl.Int16).fill_null(-1)
 
 
 def stays(label: Codes, gold: Codes) -> Floats:

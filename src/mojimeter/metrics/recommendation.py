@@ -16,14 +16,14 @@ import polars as pl
 
 from mojimeter.datasets.records import TASKS
 from mojimeter.errors import InputError
-from mojimeter.metrics.bags import Bags, Floats, Integers, as_bags, renamed
+from mojimeter.metrics.bags import Bags, Floats, as_bags, renamed
 from mojimeter.metrics.code_points import characters, mostly_words
 from mojimeter.metrics.corpus import Attempts, Corpus, Labels, line_up
 from mojimeter.metrics.cost import cost_per_emoji
 from mojimeter.metrics.distribution import distribution_scores
 from mojimeter.metrics.diversity import distance_between_attempts, distinct, most_used
 from mojimeter.metrics.overlap import overlap
-from mojimeter.metrics.preservation import NO_EMOJI, UNLEAKED, share_equal, stays, turned
+from mojimeter.metrics.preservation import NO_EMOJI, UNLEAKED, Codes, share_equal, stays, turned
 from mojimeter.metrics.replies import FLAGS, count_flags, count_unparsed
 from mojimeter.metrics.standing import Standing, rank_systems
 from mojimeter.metrics.tally import Tally, resolve
@@ -164,13 +164,15 @@ def score_recommendations(
     if draws < 1:
         raise InputError(f"{draws} bootstrap draws: expected 1 or more")
     posts_frame = _as_canonical(posts, "posts")
+    hash_of_posts = data_hash(posts_frame)
+    posts_frame = posts_frame.drop("original", "text", strict=False)  # no longer needed, and large
     labels_frame = None if labels is None else _as_canonical(labels, "labels")
     corpus = line_up(
         posts_frame, _with_emoji(_as_canonical(outputs, "outputs"), asked), labels_frame, judge=judge, seed=seed
     )
     if corpus.clusters < _FEW_CLUSTERS:
         corpus.warnings.append(
-            f"only {corpus.clusters} authors: intervals from so few are too narrow"
+            f"only {corpus.clusters} authors to resample: intervals from so few are too narrow"
             if corpus.clusters > 1
             else "one author: no interval can be given"
         )
@@ -191,7 +193,7 @@ def score_recommendations(
         s.attempts.name: SystemScores(rank=standing.ranks[i], **resolve(s.tree, sums)) for i, s in enumerate(scored)
     }
     signature = Signature(
-        data=data_hash(corpus.posts),
+        data=hash_of_posts,
         n=corpus.posts.height,
         judge=_judge_name(labels_frame, judge),
         votes=votes,
@@ -402,14 +404,14 @@ class _Scored:
         self._remember(name, 100 * share, weight)
         return self.tally.ratio(share * weight, weight, self.cluster)
 
-    def _per_class(self, kept: Floats, gold: Integers, names: list[str], weight: Floats) -> dict[str, Any]:
+    def _per_class(self, kept: Floats, gold: Codes, names: list[str], weight: Floats) -> dict[str, Any]:
         present = np.unique(gold[(gold >= 0) & (weight > 0)])
         return {
             names[code]: self.tally.ratio(kept * weight * (gold == code), weight * (gold == code), self.cluster)
             for code in present
         }
 
-    def _kept_and_recovered(self, read: Labels, kept: Floats, gold: Integers, weight: Floats) -> dict[str, Any]:
+    def _kept_and_recovered(self, read: Labels, kept: Floats, gold: Codes, weight: Floats) -> dict[str, Any]:
         if not read.has_without.any():
             absent = Estimate.absent(f"there are no labels of the text alone ({NO_EMOJI})")
             return {"kept": absent, "recovered": absent}
@@ -444,8 +446,12 @@ class _Scored:
             counts = dict.fromkeys((*FLAGS, "missing", "errors"))
         counts["total"] = len(self.attempts.post)
         counts["unlabelled"] = self.attempts.unlabelled
-        tasks = self.corpus.labels.tasks if self.corpus.labels is not None else ()
-        counts["unparsed_labels"] = {} if labels is None else count_unparsed(labels, tasks, known)
+        read = self.corpus.labels
+        counts["unparsed_labels"] = {}
+        if read is not None and labels is not None:
+            for task in read.tasks:
+                there = None if known is None else known.get(task)
+                counts["unparsed_labels"][task] = count_unparsed(labels[task].to_numpy(), read.names[task], there)
         return counts
 
     def _between_attempts(self) -> dict[str, Any]:
@@ -518,7 +524,8 @@ def _describe(corpus: Corpus) -> dict[str, Any]:
     sizes = corpus.posts["emoji"].list.len()
     return {
         "posts": corpus.posts.height,
-        "authors": corpus.authors,
+        "authors": corpus.posts["author"].drop_nulls().n_unique(),
+        "resampled": corpus.authors,
         "without_emoji": int((sizes == 0).sum()),
         "emoji_per_post": float(sizes.mean() or 0.0),  # type: ignore[arg-type]
     }

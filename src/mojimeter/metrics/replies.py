@@ -6,9 +6,12 @@ and of labels the judge gave off its list. Plain counts: nothing here is an esti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 
+import numpy as np
 import polars as pl
+
+from mojimeter.metrics.preservation import Codes
 
 FLAGS = ("no_emoji", "extra_text", "wrong_count", "repeated", "damaged")
 
@@ -21,14 +24,12 @@ def count_flags(outputs: pl.DataFrame) -> dict[str, int]:
     return counts
 
 
-def count_unparsed(
-    labels: pl.DataFrame, tasks: Collection[str], known: Mapping[str, Collection[str]] | None
-) -> dict[str, int]:
-    """How many labels of each task are null, or (where ``known`` says what labels there are) off the list."""
-    counts = {}
-    for task in tasks:
-        unread = labels[task].is_null()
-        if known is not None and task in known:
-            unread = unread | ~labels[task].is_in(list(known[task])).fill_null(False)
-        counts[task] = int(unread.sum())
-    return counts
+def count_unparsed(codes: Codes, names: Sequence[str], known: Collection[str] | None) -> int:
+    """How many labels could not be read (-1), or, where ``known`` says what labels there are, are off the list.
+
+    Args:
+        codes: label codes of one task, shape (labels,).
+        names: the label behind each code.
+    """
+    off_list = [] if known is None else [code for code, name in enumerate(names) if name not in known]
+    return int(np.isin(codes, [-1, *off_list]).sum())

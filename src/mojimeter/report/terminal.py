@@ -39,15 +39,18 @@ def print_scores(document: Mapping[str, Any], file: IO[str] | None = None, width
     """
     console = Console(file=file, width=width, highlight=False, emoji=False, markup=False)
     data, systems = document["data"], document["systems"]
-    console.print(f"{_plural(data['posts'], 'post')} by {_plural(data['authors'], 'author')}")
+    authors = _plural(data["authors"], "author") if data["authors"] else "authors not known"
+    console.print(f"{_plural(data['posts'], 'post')} by {authors}")
     console.print()
+    console.print("Leaderboard, percent", style="bold")
     console.print(_leaderboard(document, wide=console.width >= 100))
     for line in _how_to_read(document):
         console.print(line)
     if document["ranked_by"] != "f1":
         console.print()
+        console.print("Preserved by task, percent", style="bold")
         console.print(_by_task(systems))
-        console.print("Age and gender are labels that the judge perceives in a text, not facts about people.")
+        console.print("Age and gender are labels perceived in a text, not facts about people.")
     console.print()
     _print_oddities(console, systems)
     console.print()
@@ -56,7 +59,7 @@ def print_scores(document: Mapping[str, Any], file: IO[str] | None = None, width
 
 def _leaderboard(document: Mapping[str, Any], *, wide: bool) -> Table:
     ranked_by = document["ranked_by"]
-    table = _table("Leaderboard, percent")
+    table = _table()
     _add_numbers(table, "place")
     _add_system(table)
     _add_numbers(table, _HEADLINES[ranked_by], "95% interval")
@@ -82,10 +85,10 @@ def _leaderboard(document: Mapping[str, Any], *, wide: bool) -> Table:
 def _how_to_read(document: Mapping[str, Any]) -> list[str]:
     """What the numbers mean, in a few lines, and what these data say first of all."""
     systems, ranked_by = document["systems"], document["ranked_by"]
-    lines = ["place: all that these data leave open at 95%, all pairs at once. Intervals resample authors."]
+    lines = ["place: all these data leave open at 95%; intervals resample " + _resampled(document) + "."]
     if ranked_by != "f1":
-        lines.append("preserved: the judge labels the post as it did with the original emoji (mean of the tasks).")
-        lines.append("kept: the same, of labels that the text alone gets too; recovered: of those it does not.")
+        lines.append("preserved: the judge's label is that of the original post; mean of the tasks.")
+        lines.append("kept: of labels that the text alone gets too; recovered: of those it does not.")
     lines.append("overlap: F1 of recommended against original emoji." + _mark_legend(systems))
     if ranked_by == "average_unleaked":
         lines.append(
@@ -97,12 +100,16 @@ def _how_to_read(document: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _resampled(document: Mapping[str, Any]) -> str:
+    return "authors" if document["data"]["authors"] else "posts"
+
+
 def _mark_legend(systems: Mapping[str, Any]) -> str:
     return " (b): a baseline." if any(is_baseline(name) for name in systems) else ""
 
 
 def _by_task(systems: Mapping[str, Any]) -> Table:
-    table = _table("Preserved by task, percent")
+    table = _table()
     _add_system(table)
     _add_numbers(table, *_TASKS)
     for name, scores in systems.items():
@@ -121,12 +128,13 @@ def _print_oddities(console: Console, systems: Mapping[str, Any]) -> None:
     if not shown:
         console.print("All replies were as asked for.")
         return
-    table = _table("Replies and labels out of the ordinary, counts")
+    table = _table()
     _add_system(table)
     _add_numbers(table, "replies", *[_ODDITIES[kind][0] for kind in shown])
     for name, row in rows.items():
         cells = [_count(row["total"]), *[_count(row.get(kind)) for kind in shown]]
         table.add_row(_shown(name, systems[name]), *cells, style=_style(name))
+    console.print("Replies and labels out of the ordinary, counts", style="bold")
     console.print(table)
     console.print("; ".join(_ODDITIES[kind][1] for kind in shown) + ".")
 
@@ -150,8 +158,8 @@ def _difference(difference: Mapping[str, Any]) -> str:
     return text + (": different." if difference["separated"] else ": a tie.")
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
 
 
 def _add_system(table: Table) -> None:
