@@ -25,13 +25,16 @@ class Provider:
         reply: (model, messages) -> text.
         faults: (model, messages, how often this very request came before) -> the fault to show, or None.
         delay: seconds before each answer.
+        service: the name in ``openai-api/<service>/<model>``.
     """
 
-    def __init__(self, reply: Reply, faults: Faults = NO_FAULTS, delay: float = 0.0) -> None:
+    def __init__(self, reply: Reply, faults: Faults = NO_FAULTS, delay: float = 0.0, service: str = "fake") -> None:
         self.reply, self.faults, self.delay = reply, faults, delay
         self.requests: Counter[str] = Counter()  # by fault shown, "answered" for an answer
         self.answered: Counter[str] = Counter()  # answers by model
         self.seen: Counter[str] = Counter()  # requests by content
+        self.waits: list[float] = []  # seconds from a 429 to the same request again
+        self._busy_since: dict[str, float] = {}
         self.lock = threading.Lock()
         provider = self
 
@@ -51,6 +54,9 @@ class Provider:
                 """A client that goes away in the middle is part of the game."""
 
         self.server = Server(("127.0.0.1", 0), Handler)
+        self.service = service
+        self.system = f"openai-api/{service}/writer"
+        self.judge = f"openai-api/{service}/labeller"
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
 
     def __enter__(self) -> Provider:
@@ -61,6 +67,11 @@ class Provider:
         self.server.shutdown()
         self.server.server_close()
 
+    def environment(self, key: str) -> dict[str, str]:
+        """The variables by which Inspect finds this provider."""
+        name = self.service.upper()
+        return {f"{name}_BASE_URL": self.url, f"{name}_API_KEY": key}
+
     def handle(self, http: BaseHTTPRequestHandler) -> None:
         body = json.loads(http.rfile.read(int(http.headers["Content-Length"])))
         model, messages = body["model"], body["messages"]
@@ -68,6 +79,8 @@ class Provider:
         with self.lock:
             attempt = self.seen[content]
             self.seen[content] += 1
+            if content in self._busy_since:
+                self.waits.append(time.monotonic() - self._busy_since.pop(content))
         fault = self.faults(model, messages, attempt)
         with self.lock:
             self.requests[fault or "answered"] += 1
@@ -78,11 +91,16 @@ class Provider:
                 self.answered[model] += 1
             return self._send(http, _completion(self.reply(model, messages)))
         if fault == "429":
+            with self.lock:
+                self._busy_since[content] = time.monotonic()
             return self._send(http, {"error": {"message": "slow down"}}, 429, {"Retry-After": "1"})
         if fault == "500":
             return self._send(http, {"error": {"message": "oops"}}, 500, {"retry-after-ms": "20"})
         if fault == "400":
             return self._send(http, {"error": {"message": "bad request", "code": "invalid"}}, 400)
+        if fault == "echo-key":
+            key = http.headers["Authorization"].removeprefix("Bearer ")
+            return self._send(http, {"error": {"message": f"the key {key} may not do that"}}, 400)
         if fault == "401":
             return self._send(http, {"error": {"message": "bad key"}}, 401)
         if fault == "cut":
@@ -114,7 +132,11 @@ class Provider:
         raise AssertionError(fault)
 
     def _send(
-        self, http: BaseHTTPRequestHandler, body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None
+        self,
+        http: BaseHTTPRequestHandler,
+        body: dict[str, Any],
+        status: int = 200,
+        headers: dict[str, str] | None = None,
     ) -> None:
         self._raw(http, json.dumps(body).encode(), status, headers)
 

@@ -4,8 +4,9 @@ With three votes two equal ones settle a label, so the third is asked only when 
 without a majority is a tie, reported and left unparsed. By default one call asks for all five tasks,
 which takes 2 calls a text where the paper took 15; ``together=False`` asks task by task in the paper's
 way. Which calls a text needs is decided here, one at a time, as a generator: whoever drives it (a run,
-a replay of the ledger, a count before anything is spent) gets the same labels. Knows nothing of how a
-call is made, nor of metrics.
+a replay of the ledger, a count before anything is spent) gets the same labels. A model in this process
+is asked once: at temperature 0 it would only say the same again. Knows nothing of how a call is made,
+nor of metrics.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from mojimeter.models.calls import Call, Request, well_formed
 MAX_TOKENS = 1024  # room for a model that thinks before it answers
 MAX_TOKENS_LOCAL = 48
 TASKS = tuple(LABELS)
+LOCAL = "local/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class LlmJudge:
 
     Attributes:
         name: any Inspect model name.
-        votes: the most votes a label may take; more than half of them settle it.
+        votes: the most votes a label may take; more than half of them settle it. 1 for a model in this process.
         together: ask for the five tasks in one call.
     """
 
@@ -58,6 +60,8 @@ class LlmJudge:
     def __post_init__(self) -> None:
         if self.votes < 1:
             raise InputError(f"votes is {self.votes}; expected 1 or more")
+        if self.name.startswith(LOCAL):
+            object.__setattr__(self, "votes", 1)
 
     @property
     def digest(self) -> str:
@@ -83,7 +87,7 @@ class LlmJudge:
     def request(self, tasks: Sequence[str], text: str, vote: int) -> Request:
         """One vote on one text; each vote is a question of its own."""
         single = len(tasks) == 1
-        local = self.name.startswith("local/")
+        local = self.name.startswith(LOCAL)
         return Request(
             model=self.name,
             messages=single_prompt(tasks[0], well_formed(text)) if single else joint_prompt(tasks, well_formed(text)),

@@ -9,7 +9,6 @@ a body that is not UTF-8 or not JSON, is asked again here. Must not know what is
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from inspect_ai.model import (
 from mojimeter.errors import InputError, MojimeterError
 from mojimeter.models.calls import Call, CallLedger, Request, well_formed
 from mojimeter.models.prices import Budget
+from mojimeter.models.secrets import without_secrets
 
 # Providers whose client takes `max_retries` (it is handed on to the OpenAI or Anthropic SDK).
 _SDK_WITH_RETRIES = ("openai/", "openai-api/", "anthropic/", "openrouter/", "fireworks/", "deepseek/")
@@ -184,10 +184,7 @@ def _reason(error: Exception) -> str:
 
 def _one_line(error: Exception) -> str:
     text = str(getattr(error, "provider_message", None) or getattr(error, "message", None) or error)
-    for name, value in os.environ.items():
-        if len(value) >= 8 and re.search(r"KEY|TOKEN|SECRET|PASSWORD", name):
-            text = text.replace(value, f"<{name}>")
-    return " ".join(re.sub(r"\[/?[a-z_ ]+\]", "", text).split())[:300]
+    return " ".join(re.sub(r"\[/?[a-z_ ]+\]", "", without_secrets(text)).split())[:300]
 
 
 def _is_refused(error: Exception) -> bool:

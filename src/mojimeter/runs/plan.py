@@ -17,7 +17,7 @@ from mojimeter.systems.append import with_recommendation
 from mojimeter.systems.language import LanguageSystem
 
 if TYPE_CHECKING:
-    from mojimeter.tasks.recommend import Recommender
+    from mojimeter.tasks.recommender import Recommender
 
 PAPER_CALLS_PER_TEXT = 15  # five tasks, three votes
 # Tokens a reply takes, for the estimate before anything is spent; what is billed is what the provider counts.

@@ -29,7 +29,7 @@ from mojimeter.systems.language import LanguageSystem
 if TYPE_CHECKING:
     from mojimeter.models.client import Patience
     from mojimeter.tasks.evaluate import Failure
-    from mojimeter.tasks.recommend import Recommender
+    from mojimeter.tasks.recommender import Recommender
 
 # What may differ when the same folder is used again: more of the same, or another pace.
 _MAY_GROW = ("systems", "judges", "limit", "epochs", "posts_file", "judge_prompts", "version")
@@ -178,8 +178,8 @@ def score_run(run: Run, folder: RunFolder) -> dict[str, Any]:
             judge=judge.name,
             asked=run.n,
             append=run.settings.append,
-            votes=str(run.settings.votes) if isinstance(judge, LlmJudge) else "1",
-            prompt=run.prompt.digest,
+            votes=str(judge.votes) if isinstance(judge, LlmJudge) else "1",
+            prompt=f"{run.prompt.digest}+{judge.digest}",
         ).to_dict()
 
     document = scores(run.first_judge)

@@ -18,11 +18,11 @@ from mojimeter.models.calls import CallLedger, Request
 from mojimeter.systems.baselines import get_baseline
 from mojimeter.systems.language import LanguageSystem, is_baseline
 from mojimeter.systems.prompts import load_prompt, parse_count
+from mojimeter.tasks.recommender import Recommender, check_choices
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from mojimeter.tasks.recommend import Recommender
 
 ALWAYS_SHOWN = ("baseline/none", "baseline/random")
 
@@ -77,7 +77,6 @@ class Run:
 
     def __init__(self, settings: RecommendSettings) -> None:
         from mojimeter.datasets.readers import read_posts
-        from mojimeter.tasks.recommend import check_choices
 
         self.settings = settings
         self.profile = settings.profile or "posts"
@@ -139,8 +138,6 @@ class Run:
         return once((*self.settings.systems, *(ALWAYS_SHOWN if self.settings.baselines else ())))
 
     def _recommender(self, name: str) -> Recommender:
-        from mojimeter.tasks.recommend import Recommender
-
         if is_baseline(name):
             return Recommender(name, get_baseline(name, self.settings.seed or 0), self.n)
         if "/" not in name:

@@ -18,7 +18,7 @@ from mojimeter.systems.append import with_recommendation
 from mojimeter.systems.language import LanguageSystem
 
 if TYPE_CHECKING:
-    from mojimeter.tasks.recommend import Recommender
+    from mojimeter.tasks.recommender import Recommender
 
 
 @dataclass

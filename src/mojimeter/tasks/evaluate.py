@@ -17,13 +17,15 @@ from typing import Any, TypeVar
 
 from inspect_ai import Epochs, Task, eval
 from inspect_ai.dataset import MemoryDataset
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log, write_eval_log
 
 from mojimeter.errors import MojimeterError
 from mojimeter.judges.llm import LlmJudge
 from mojimeter.models.client import Client, load_model
+from mojimeter.models.secrets import without_secrets
 from mojimeter.systems.language import LanguageSystem
-from mojimeter.tasks.recommend import Recommender, preservation, recommending, samples_of
+from mojimeter.tasks.recommend import preservation, recommending, samples_of
+from mojimeter.tasks.recommender import Recommender
 
 T = TypeVar("T")
 
@@ -69,7 +71,7 @@ def evaluate(
         KeyboardInterrupt: the evaluation was cancelled.
         MojimeterError: Inspect could not run it at all.
     """
-    _set_aside(logs, _unfinished(logs))
+    _clear_unfinished(logs)
     tasks = [_task(r, judges, posts, client, epochs, append, partial(done, r.name)) for r in recommenders]
     connections = client.patience.max_connections or 10
     results = eval(
@@ -87,6 +89,8 @@ def evaluate(
         max_connections=connections,
         ctl_server=False,
     )
+    for log in results:
+        _redact(log)
     failures = [f for who, log in zip(recommenders, results, strict=True) for f in _failures(who, log)]
     for log in results:
         if _ended_well(log):
@@ -139,23 +143,34 @@ def _failures(who: Recommender, log: EvalLog) -> list[Failure]:
     ]
 
 
+def _redact(log: EvalLog) -> None:
+    """Rewrite a log that holds a key: a server may have sent it back in the text of an error."""
+    text = log.model_dump_json()
+    clean = without_secrets(text)
+    if clean != text:
+        write_eval_log(EvalLog.model_validate_json(clean), log.location)
+
+
 def _ended_well(log: EvalLog) -> bool:
     return log.status == "success" and not any(sample.error for sample in log.samples or ())
 
 
-def _unfinished(logs: Path) -> list[Path]:
-    """Logs of processes that were killed: they stay as "started" for ever."""
+def _clear_unfinished(logs: Path) -> None:
+    """Move away the logs of processes that were killed: they would stay as "started" for ever.
+
+    One that cannot be read any more is deleted; every answer in it is in the ledger.
+    """
     if not logs.is_dir():
-        return []
-    paths = [_path(info.name) for info in list_eval_logs(str(logs), recursive=False)]
-    return [path for path in paths if _status(path) != "success"]
-
-
-def _status(path: Path) -> str:
-    try:
-        return str(read_eval_log(str(path), header_only=True).status)
-    except Exception as error:  # noqa: BLE001 (a file cut off by a kill can fail in any way; all mean the same)
-        return f"unreadable: {type(error).__name__}"
+        return
+    for path in [_path(info.name) for info in list_eval_logs(str(logs), recursive=False)]:
+        try:
+            log = read_eval_log(str(path))
+        except Exception:  # noqa: BLE001 (a file cut off by a kill can fail in any way; all mean the same)
+            path.unlink()
+            continue
+        if log.status != "success":
+            _redact(log)
+            _set_aside(logs, [path])
 
 
 def _logs_of(logs: Path, task: str) -> list[Path]:

@@ -14,7 +14,6 @@ Must not know run folders, tables of results or the command line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -29,37 +28,13 @@ from mojimeter.judges.llm import TASKS, Labels, LlmJudge
 from mojimeter.judges.panel import DEFAULT_JUDGE, TextJudge, get_judge
 from mojimeter.models.calls import CallLedger
 from mojimeter.models.client import AS_THE_TASK_SAYS, Client
-from mojimeter.systems.append import APPEND, with_recommendation
-from mojimeter.systems.baselines import Baseline, get_baseline
+from mojimeter.systems.append import with_recommendation
+from mojimeter.systems.baselines import get_baseline
 from mojimeter.systems.language import LanguageSystem, is_baseline
 from mojimeter.systems.prompts import load_prompt, parse_count
+from mojimeter.tasks.recommender import Recommender, check_choices
 
 JUDGE_ROLE = "judge"
-PROFILES = ("posts", "labels")  # where a conditional prompt's age and gender come from
-
-
-@dataclass(frozen=True)
-class Recommender:
-    """A system at work: a language model with its client, or a baseline.
-
-    Attributes:
-        name: as the tables show it.
-        system: what is asked.
-        n: emoji asked for; None: one to five (a baseline then gives three).
-        profile_judge: whose labels of the original stand in for the author's age and gender in a
-            conditional prompt; None: the posts' own columns.
-    """
-
-    name: str
-    system: LanguageSystem | Baseline
-    n: int | None = 3
-    profile_judge: LlmJudge | TextJudge | None = None
-
-    def fixed_reply(self, post: Mapping[str, Any]) -> str | None:
-        """A baseline's reply; None for a model, which must be asked."""
-        if isinstance(self.system, LanguageSystem):
-            return None
-        return "".join(self.system.recommend(post, self.n or 3))
 
 
 @task
@@ -128,17 +103,6 @@ def recommend(
         scorer=preservation(judge_of_this_run, client, append=append),
         epochs=Epochs(epochs),
     )
-
-
-def check_choices(profile: str, append: str) -> None:
-    """Refuse a profile or a way to append that there is none of.
-
-    Raises:
-        InputError: with the ones there are.
-    """
-    for name, value, known in (("profile", profile, PROFILES), ("append", append, APPEND)):
-        if value not in known:
-            raise InputError(f"{name} is {value!r}; expected {' or '.join(known)}")
 
 
 def samples_of(posts: Sequence[Mapping[str, Any]]) -> list[Sample]:
