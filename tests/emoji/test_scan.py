@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mojimeter import emoji
-from mojimeter.emoji.scan import TEXT_SIGNS, run_pattern, table
+from mojimeter.emoji.scan import TEXT_SIGNS, run_pattern, sequence_pattern, table
 from tests.emoji.support import NASTY, rows_of_emoji_test, strings_of_index
 
 
@@ -145,6 +145,11 @@ def test_pairs_of_known_strings_are_two_emoji_unless_the_pair_is_one() -> None:
 def test_no_emoji_reaches_beyond_its_run() -> None:
     run = re.compile(run_pattern())
     assert [string for string in table() if not run.fullmatch(string)] == []
+
+
+def test_every_string_we_know_has_the_form_of_one_emoji() -> None:
+    form = re.compile(sequence_pattern())
+    assert [string for string in table() if not form.fullmatch(string)] == []
 
 
 def test_every_row_of_unicodes_test_file_is_found_alone_and_in_pairs(shared: Path) -> None:

@@ -1,8 +1,8 @@
 """Finds and takes out the emoji of a whole Polars column, with the results of the single-string scanner.
 
-Polars extracts the runs of emoji-capable characters, ``scan`` reads each distinct run once, and the
-results are joined back; what depends on more than a run is left to ``scan`` row by row. Knows nothing
-of posts.
+Polars extracts the runs of emoji-capable characters and what in them has the form of an emoji; ``scan``
+reads each distinct form once and says whether it is what it looks like; the results are joined back.
+What form cannot tell is left to ``scan``. Knows nothing of posts.
 """
 
 from __future__ import annotations
@@ -20,31 +20,41 @@ def find_column(texts: pl.Series) -> pl.Series:
 
     Equal to ``scan.find`` of every value.
     """
-    runs = _joined_runs(_as_strings(texts))
+    texts = _as_strings(texts)
+    if len(texts) <= _SMALLEST_PART:
+        return _read(texts)
+    runs = _joined_runs(texts)
     distinct = runs.unique().drop_nulls()
+    keys = distinct.to_frame("runs").with_row_index("at")
+    at = runs.to_frame("runs").join(keys, on="runs", how="left", maintain_order="left")["at"]
+    return _read(distinct).gather(at).alias(texts.name)
+
+
+def _read(texts: pl.Series) -> pl.Series:
+    """The emoji of every text: by form where that is enough, else by the scanner."""
+    sequences = texts.str.extract_all(scan.sequence_pattern())
+    # the nulls are what some versions of Polars make of empty lists
+    forms = sequences.explode().drop_nulls().unique().to_list()
+    unclear = [form for form in forms if scan.read_run(form).emoji != (form,)]
+    if not unclear:
+        return sequences
+    rows = sequences.list.eval(pl.element().is_in(unclear)).list.any().fill_null(False).arg_true()
     # strings go to Polars ten times as fast joined as in Python lists
-    joined = pl.Series([_join_emoji(row) for row in distinct.to_list()], dtype=pl.String)
-    found = joined.str.extract_all(f"[^{_SEPARATOR}]+")
-    where = pl.DataFrame({"runs": distinct}).with_row_index("at")
-    at = runs.to_frame("runs").join(where, on="runs", how="left", maintain_order="left")["at"]
-    return found.gather(at).alias(texts.name)
+    joined = pl.Series([_SEPARATOR.join(scan.find(text)) for text in texts.gather(rows).to_list()], dtype=pl.String)
+    scanned = joined.str.extract_all(f"[^{_SEPARATOR}]+")
+    size = len(texts)
+    order = pl.int_range(size, eager=True).scatter(rows, pl.int_range(size, size + len(rows), eager=True))
+    # a gather from chunks is slow
+    return pl.concat([sequences, scanned], rechunk=True).gather(order).alias(texts.name)
 
 
 def _joined_runs(texts: pl.Series) -> pl.Series:
-    """The runs of every text as one string; long columns in parts, one a thread."""
+    """The runs of every text as one string, extracted in parts, one a thread."""
     extract = pl.col("text").str.extract_all(scan.run_pattern()).list.join(_SEPARATOR)
     size = max(_SMALLEST_PART, -(-len(texts) // pl.thread_pool_size()))
     frame = texts.alias("text").to_frame()
-    if len(texts) <= size:
-        return frame.select(extract).to_series()
     parts = [frame.lazy().slice(start, size).select(extract) for start in range(0, len(texts), size)]
     return pl.concat(pl.collect_all(parts)).to_series()
-
-
-def _join_emoji(runs: str) -> str:
-    if _SEPARATOR not in runs:  # most rows hold one run
-        return _SEPARATOR.join(scan.read_run(runs).emoji) if runs else ""
-    return _SEPARATOR.join([emoji for run in runs.split(_SEPARATOR) for emoji in scan.read_run(run).emoji])
 
 
 def strip_column(texts: pl.Series) -> pl.Series:

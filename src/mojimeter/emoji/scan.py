@@ -260,3 +260,19 @@ def doubt_pattern() -> str:
     """Regex of invisible characters right before a run: only ``strip`` can tell what they are."""
     _, rest = _run_classes()
     return f"(?:^|[^{rest}])[{JOINER}{TEXT_SELECTOR}{EMOJI_SELECTOR}{min(TAGS)}-{max(TAGS)}]+{run_pattern()}"
+
+
+@lru_cache(maxsize=1)
+def sequence_pattern() -> str:
+    """The regex of whatever has the form of one emoji, with all that clings to it.
+
+    Every table string matches it as a whole, and a match is as long as it can be. So where each match in a
+    text is what ``find`` finds in that match, the matches are what ``find`` finds in the text.
+    """
+    start, _ = _run_classes()
+    selectors, tags = TEXT_SELECTOR + EMOJI_SELECTOR, f"{min(TAGS)}-{max(TAGS)}"
+    tone = f"[{min(SKIN_TONES)}-{max(SKIN_TONES)}]{EMOJI_SELECTOR}?"
+    one = f"[{start}](?:[{selectors}]|{tone})?[{tags}]*"
+    flag = f"[{min(REGIONAL_INDICATORS)}-{max(REGIONAL_INDICATORS)}]{{2}}"
+    keycap = f"[0-9#*]{EMOJI_SELECTOR}?{KEYCAP}"
+    return f"(?:{flag}|{one}(?:{JOINER}{one})*|{keycap})[{selectors}]*"
