@@ -188,7 +188,8 @@ def test_components_of_real_complete_studies_are_those_of_r(shared: Path):
 
 def test_fixed_items_move_their_interaction_into_the_system_component(two_emojis: pl.DataFrame):
     random, fixed = Study(two_emojis), Study(two_emojis, fixed=["item"])
-    # Brennan (2001), section 3.5: with items fixed E(MS_s) = e + n_i s_sr + n_i n_r s_s|I, so s_s|I = (MS_s - MS_sr)/870
+    # Brennan (2001), section 3.5: with items fixed E(MS_s) = e + n_i s_sr + n_i n_r s_s|I,
+    # so s_s|I = (MS_s - MS_sr) / 870
     assert fixed.components().raw["system"] == pytest.approx((11.85 - 20.25) / 870, rel=1e-6)
     assert fixed.components().raw["system"] == pytest.approx(
         random.components().raw["system"] + random.components().raw["item:system"] / 290, rel=1e-6
@@ -255,7 +256,9 @@ def test_the_fitted_model_is_named_in_lme4s_notation(two_emojis: pl.DataFrame):
     assert Study(two_emojis, fixed=["system"]).components().formula == (
         "score ~ 1 + system + (1 | item) + (1 | rater) + (1 | item:system) + (1 | item:rater) + (1 | system:rater)"
     )
-    assert set_4().components().formula == "score ~ 1 + (1 | item) + (1 | system) + (1 | item:rater) + (1 | item:system)"
+    assert (
+        set_4().components().formula == "score ~ 1 + (1 | item) + (1 | system) + (1 | item:rater) + (1 | item:system)"
+    )
 
 
 def test_the_same_seed_gives_the_same_intervals(two_emojis: pl.DataFrame):

@@ -14,14 +14,15 @@ from mojimeter.ratings import Anova, Design, Study
 from mojimeter.ratings.components import expected_mean_squares
 from mojimeter.ratings.design import DesignError
 from mojimeter.ratings.system_tests import compare_levels, error_term, f_quantile, f_tail
-from tests.ratings.conftest import TWO_EMOJIS_MEAN_SQUARES, cube_with_mean_squares, crossed, long_table
+from tests.ratings.conftest import TWO_EMOJIS_MEAN_SQUARES, crossed, cube_with_mean_squares, long_table
 from tests.ratings.test_components import set_4
 
 
 def test_the_papers_study_gives_its_tests(two_emojis: pl.DataFrame):
     tests = Study(two_emojis).test("system")
     assert tests.default == "quasi_f"
-    # reference/two_emojis.json: .5777 on 7 and 14.36, p .763; sums .590 on 7.77 and 15.27; paper: F(7,14) .59, F(7,4046) 18.62
+    # reference/two_emojis.json: .5777 on 7 and 14.36, p .763; sums .590 on 7.77 and 15.27
+    # the paper: F(7, 14) = .59, F(7, 4046) = 18.62
     quasi = tests.chosen
     assert (round(quasi.f, 4), quasi.df1, round(quasi.df2, 2), round(quasi.p, 3)) == (0.5777, 7, 14.36, 0.763)
     sums = tests.tests["quasi_f_sums"]
@@ -122,9 +123,7 @@ def test_every_error_term_has_the_expectation_of_the_effect_without_the_effect(n
 
 def test_items_in_groups_test_systems_over_groups_and_raters():
     design = Design({"topic": 6, "item": 5, "system": 4, "rater": 3}, {"item": "topic"}, cells=360)
-    error = error_term(
-        Anova.from_mean_squares({e.name: 1.0 for e in design.effects}, design), design.effect("system")
-    )
+    error = error_term(Anova.from_mean_squares({e.name: 1.0 for e in design.effects}, design), design.effect("system"))
     # E(MS_s) - own part = E(MS_ts) + E(MS_sr) - E(MS_tsr) (Cornfield-Tukey)
     assert error.terms == pytest.approx({"topic:system": 1, "system:rater": 1, "topic:system:rater": -1})
 

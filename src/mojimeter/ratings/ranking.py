@@ -245,45 +245,44 @@ def check_equal_pair_errors(
     Returns:
         (p, ratio of the largest to the smallest standard error); None with two systems or no error.
     """
-    design = anova.design
-    n = min(design.levels[facet], _CHECKED_SYSTEMS)
-    if design.levels[facet] < 3:
+    levels = anova.design.levels[facet]
+    n = min(levels, _CHECKED_SYSTEMS)
+    if levels < 3:
         return None
-    error = error_term(anova, design.effect(facet))
-    products = object_cross_products(cube, design, facet)
-    pairs = np.triu_indices(n, 1)
-    df = {t: max(1, round(anova.df[t] / (design.levels[facet] - 1))) for t in error.terms}
-
-    def spread(matrices: Mapping[str, Floats]) -> tuple[float, float]:
-        squares = {t: _pair_mean_squares(matrices[t][:n, :n], df[t] * (n - 1)) for t in error.terms}
-        plus = sum(c * squares[t] for t, c in error.terms.items() if c > 0)
-        total = sum(c * squares[t] for t, c in error.terms.items())
-        variance = np.where(total <= 1e-9 * plus, plus, total)[pairs]
-        if not (variance > 0).all():
-            return math.nan, math.nan
-        return float(np.log(variance).var()), math.sqrt(variance.max() / variance.min())
-
-    observed, ratio = spread(products)
-    if not math.isfinite(observed):
+    error = error_term(anova, anova.design.effect(facet))
+    df = {t: max(1, round(anova.df[t] / (levels - 1))) for t in error.terms}
+    products = object_cross_products(cube, anova.design, facet)
+    observed = _pair_variances({t: products[t][None, :n, :n] for t in error.terms}, df, error)[0]
+    if not (observed > 0).all():
         return None
     rng = np.random.default_rng(seed)
-    larger = 0
-    for _ in range(draws):
-        drawn = {t: anova.ms[t] * _wishart(n, df[t], rng) for t in error.terms}
-        value, _ratio = spread(drawn)
-        larger += not value < observed
-    return (larger + 1) / (draws + 1), ratio
+    drawn = _pair_variances({t: anova.ms[t] * _wishart(n, df[t], draws, rng) for t in error.terms}, df, error)
+    with np.errstate(divide="ignore"):
+        spreads = np.log(drawn).var(axis=1)
+    larger = int((~(spreads < np.log(observed).var())).sum())
+    return (larger + 1) / (draws + 1), math.sqrt(observed.max() / observed.min())
 
 
-def _wishart(n: int, df: int, rng: np.random.Generator) -> Floats:
-    """A Wishart matrix of identity scale; by Bartlett's decomposition where df allows."""
+def _pair_variances(products: Mapping[str, Floats], df: Mapping[str, int], error: ErrorTerm) -> Floats:
+    """Error term of every pair from cross products (draws, systems, systems) per effect: (draws, pairs)."""
+    squares = {}
+    for term, product in products.items():
+        i, j = np.triu_indices(product.shape[-1], 1)
+        own = np.diagonal(product, axis1=1, axis2=2)
+        squares[term] = np.maximum(own[:, i] + own[:, j] - 2 * product[:, i, j], 0.0) / (2 * df[term])
+    plus = sum((c * squares[t] for t, c in error.terms.items() if c > 0), start=np.zeros(1))
+    total = sum((c * squares[t] for t, c in error.terms.items()), start=np.zeros(1))
+    return np.where(total <= 1e-9 * plus, plus, total)
+
+
+def _wishart(n: int, df: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Wishart matrices of identity scale, (draws, n, n); by Bartlett's decomposition where df allows."""
     if df < n:
-        rows = rng.standard_normal((n, df))
-        product: Floats = rows @ rows.T
-        return product
-    lower = np.tril(rng.standard_normal((n, n)), -1)
-    lower[np.diag_indices(n)] = np.sqrt(rng.chisquare(df - np.arange(n)))
-    product = lower @ lower.T
+        root = rng.standard_normal((draws, n, df))
+    else:
+        root = np.tril(rng.standard_normal((draws, n, n)), -1)
+        root[:, np.arange(n), np.arange(n)] = np.sqrt(rng.chisquare(df - np.arange(n), size=(draws, n)))
+    product: Floats = np.matmul(root, root.transpose(0, 2, 1))
     return product
 
 

@@ -129,8 +129,8 @@ def _tests(document: Mapping[str, Any], width: int) -> str:
         f = f"{test['f']:.2f}" if test["f"] is not None else (test.get("state") or "none")
         df = "" if test["df2"] is None else f"{_df(test['df1'])}, {_df(test['df2'])}"
         p = "" if test["p"] is None else _p(test["p"])
-        words = _clip(test["assumes"], max(20, width - 52))
-        lines.append(f"{mark} {_TEST_NAMES[name]:<18}{f:>8}  {df:>12}  {p:>7}   {words}")
+        line = f"{mark} {_TEST_NAMES[name]:<18}{f:>8}  {df:>12}  {p:>7}   "
+        lines.append(line + _clip(test["assumes"], width - len(line)))
     if tests.get("note"):
         lines.append(_wrap(tests["note"], width, indent=2))
     return "\n".join(lines)
