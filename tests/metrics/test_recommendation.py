@@ -342,7 +342,7 @@ def _world(seed: int, systems: int = 2, posts: int = 12) -> tuple[pl.DataFrame, 
     return frame, outputs, labels
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(WORLDS)
 def test_the_order_of_rows_changes_nothing(seed: int) -> None:
     posts, outputs, labels = _world(seed)
@@ -352,7 +352,7 @@ def test_the_order_of_rows_changes_nothing(seed: int) -> None:
     assert one.to_dict() == other.to_dict()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(WORLDS)
 def test_another_system_changes_nothing_for_those_there(seed: int) -> None:
     posts, outputs, labels = _world(seed, systems=3)
@@ -364,7 +364,7 @@ def test_another_system_changes_nothing_for_those_there(seed: int) -> None:
         assert _numbers(scores) == pytest.approx(_numbers(beside["systems"][name]), nan_ok=True)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(WORLDS)
 def test_a_perfect_system_scores_one_hundred(seed: int) -> None:
     posts, _, labels = _world(seed, systems=0)
@@ -383,7 +383,7 @@ def test_a_perfect_system_scores_one_hundred(seed: int) -> None:
     assert scores["recovered"]["value"] in (None, pytest.approx(100))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(WORLDS)
 def test_preservation_is_kept_and_recovered_weighted_by_what_there_is(seed: int) -> None:
     """What there is to keep is the score of baseline/none."""

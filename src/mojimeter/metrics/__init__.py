@@ -6,12 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mojimeter.metrics.recommendation import RecommendationScores, SystemScores, score_recommendations
+    from mojimeter.metrics.recommendation import score_recommendations
+    from mojimeter.metrics.results import RecommendationScores, SystemScores
 
 __all__ = ["RecommendationScores", "SystemScores", "score_recommendations"]
 
 # Found on first use, so that one metric can be imported without the rest.
-_LATE = dict.fromkeys(__all__, "recommendation")
+_LATE = {
+    "RecommendationScores": "results",
+    "SystemScores": "results",
+    "score_recommendations": "recommendation",
+}
 
 
 def __getattr__(name: str) -> Any:

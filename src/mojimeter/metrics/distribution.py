@@ -1,7 +1,8 @@
 """Distributions of emoji over a corpus: entropy, and the Jensen-Shannon divergence from the original emoji.
 
 The *distribution similarity* criterion of the second paper's Table I (Lin 1991, "Divergence measures based
-on the Shannon entropy"; base 2, so 0 = the same distribution, 1 = no emoji in common). Knows counts only.
+on the Shannon entropy"; base 2, so 0 = the same distribution, 1 = no emoji in common). Both are plug-in
+estimates: over few emoji the entropy reads low and the divergence high. Knows counts only.
 """
 
 from __future__ import annotations
