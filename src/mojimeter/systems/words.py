@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 _WORD: Final = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u0966-\u0dff\u200c\u200d'’])+")
 _NOT_WORDS: Final = re.compile(r"https?://\S+|www\.\S+|[@&]\w+;?")
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LONG: Final = re.compile(r"(.)\1{2,}")
+_DRAWN_OUT: Final = re.compile(r"(.)\1{2,}")
 
 
 def _listed(text: str) -> list[str]:
@@ -23,7 +23,7 @@ def _listed(text: str) -> list[str]:
 
 
 # Words that say nothing of the matter although CLDR has some of them as keywords.
-_EMPTY: Final = frozenset(
+_STOP_WORDS: Final = frozenset(
     _listed(
         """a about after again all also am an and any are as at be because been before being but by can cannot could
     did do does doing don down for from get gets got had has have having he her here hers him his how i if in into
@@ -65,7 +65,7 @@ def read_words(text: str) -> list[Word]:
     return [
         Word(stem(word), written)
         for word, written in found
-        if word not in _EMPTY and (len(word) > 1 or not word.isascii())
+        if word not in _STOP_WORDS and (len(word) > 1 or not word.isascii())
     ]
 
 
@@ -80,7 +80,7 @@ def stems(text: str) -> list[str]:
 
 def _plain(word: str) -> str:
     word = word.lower().strip("'’").replace("’", "'").replace("\u200c", "").replace("\u200d", "")
-    return _LONG.sub(r"\1", word.removesuffix("'s").replace("'", ""))
+    return _DRAWN_OUT.sub(r"\1", word.removesuffix("'s").replace("'", ""))
 
 
 @lru_cache(maxsize=65_536)
