@@ -104,6 +104,11 @@ def test_equality_is_chosen_on_the_command_line(folder: Path) -> None:
     assert tone["systems"]["model"]["overlap"]["f1"]["value"] > default["systems"]["model"]["overlap"]["f1"]["value"]
 
 
+def test_a_free_count_flags_no_wrong_count(folder: Path) -> None:
+    assert _document(folder)["systems"]["model"]["replies"]["wrong_count"] == 1
+    assert _document(folder, "--n", "1-5")["systems"]["model"]["replies"]["wrong_count"] == 0
+
+
 def test_the_same_command_gives_the_same_numbers(folder: Path) -> None:
     assert _document(folder) == _document(folder)
 
@@ -140,6 +145,7 @@ def test_a_gate_that_is_not_met_exits_with_3_after_the_scores(folder: Path) -> N
         ((*FILES, "--map", "lang=tongue"), "no file has a column 'tongue'"),
         ((*FILES, "--equality", "alike"), "no equality 'alike'"),
         ((*FILES, "--format", "xml"), "no format 'xml'"),
+        ((*FILES, "--n", "7"), "expected a number from 1 to 5, or 1-5"),
         ((*FILES, "--fail-under", "average"), "expected METRIC=VALUE"),
         (("posts.csv", "--outputs", "zeroshot_model.csv", "--format", "semrec"), "no column 'item'"),
         ((*FILES, "--format", "semrec"), "no --labels"),

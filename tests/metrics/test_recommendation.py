@@ -286,6 +286,16 @@ def test_one_system_with_two_strategies_is_two_systems() -> None:
     assert set(_score(outputs=two)["systems"]) == {"A (zeroshot)", "A (fewshot)", "baseline/none"}
 
 
+def test_labels_and_replies_belong_together_where_only_one_side_names_the_strategy() -> None:
+    named = LABELS.with_columns(strategy=pl.when(pl.col("system") == "A").then(pl.lit("fewshot")))
+    assert _value(_score(labels=named), "A", "preservation", "sentiment") == pytest.approx(75)
+    assert _value(
+        _score(outputs=OUTPUTS.with_columns(strategy=pl.lit("zeroshot"))), "A", "preservation", "sentiment"
+    ) == pytest.approx(75)
+    other = _score(labels=named, outputs=OUTPUTS.with_columns(strategy=pl.lit("zeroshot")))
+    assert other["systems"]["A"]["preservation"]["average"]["reason"] == "there are no labels for this system"
+
+
 CONDITIONAL = OUTPUTS.with_columns(strategy=pl.lit("conditional"))
 WITH_GENDER = LABELS.with_columns(
     gender=pl.when(pl.col("id").is_in(["p1", "p2"])).then(pl.lit("male")).otherwise(pl.lit("female"))

@@ -34,7 +34,7 @@ def command(
         help="What was appended to the posts before they were judged: emoji, or the raw reply. For the signature.",
     ),
     judge: str | None = typer.Option(None, "--judge", help="Whose labels count, where the files hold several judges'."),
-    n: int = typer.Option(3, "--n", "-n", min=1, max=5, help="How many emoji the systems were asked for."),
+    n: str = typer.Option("3", "--n", "-n", help="How many emoji the systems were asked for: 1 to 5, or 1-5."),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
     seed: int = typer.Option(0, "--seed", min=0, help="Seed of the bootstrap."),
     map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
@@ -54,7 +54,7 @@ def command(
     """
     from mojimeter.datasets.tables import parse_mapping
     from mojimeter.report.gates import check_gates, parse_gates
-    from mojimeter.runs.scoring import ScoringOptions, score_files
+    from mojimeter.runs.scoring import ScoringOptions, parse_count, score_files
 
     gates = parse_gates(fail_under)
     scores = score_files(
@@ -62,7 +62,7 @@ def command(
         outputs,
         labels,
         mapping=parse_mapping(map_),
-        options=ScoringOptions(format_, equality, append, judge, n, bootstrap, seed),
+        options=ScoringOptions(format_, equality, append, judge, parse_count(n), bootstrap, seed),
     ).to_dict()
     for warning in scores["warnings"]:
         typer.echo(f"warning: {warning}", err=True)

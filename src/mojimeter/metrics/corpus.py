@@ -209,26 +209,34 @@ def _systems(
     posts: int,
     warnings: list[str],
 ) -> Iterator[Attempts]:
-    answered = outputs.select("system", "strategy").unique().sort("system", "strategy", nulls_last=False)
-    runs = [(s, t) for s, t in answered.iter_rows()]
-    if labels is not None:
-        named = {system for system, _ in runs}
-        only = labels.filter(~pl.col("system").is_in([GOLD, *named])).select("system", "strategy").unique()
-        runs += sorted(only.iter_rows(), key=str)
+    runs = _runs(outputs, labels)
     systems = [system for system, _ in runs]
-    for system, strategy in sorted(runs, key=str):
+    for system, strategy in runs:
         name = f"{system} ({strategy or 'no strategy'})" if systems.count(system) > 1 else system
         replies = outputs.filter((pl.col("system") == system) & pl.col("strategy").eq_missing(strategy))
         rows = None if labels is None else _labels_of(labels, system, strategy)
         yield _attempts(name, system, strategy, replies, rows, read, posts, warnings)
 
 
+def _runs(outputs: pl.DataFrame, labels: pl.DataFrame | None) -> list[tuple[str, str | None]]:
+    """Every system and strategy: of the replies, and of the labels for systems that no reply names."""
+    named = [outputs.select("system", "strategy")]
+    if labels is not None:
+        without_replies = ~pl.col("system").is_in([GOLD, *outputs["system"].unique()])
+        named.append(labels.filter(without_replies).select("system", "strategy"))
+    return sorted(pl.concat(named).unique().iter_rows(), key=str)
+
+
 def _labels_of(labels: pl.DataFrame, system: str, strategy: str | None) -> pl.DataFrame | None:
-    """A system's labels; labels that name no strategy belong to the system whatever its strategy."""
+    """A system's labels; where one side names no strategy, they belong together all the same."""
     own = labels.filter(pl.col("system") == system)
     exact = own.filter(pl.col("strategy").eq_missing(strategy))
-    chosen = exact if exact.height else own.filter(pl.col("strategy").is_null())
-    return chosen if chosen.height else None
+    if exact.height:
+        return exact
+    if strategy is None and own["strategy"].n_unique() == 1:
+        return own
+    unnamed = own.filter(pl.col("strategy").is_null())
+    return unnamed if unnamed.height else None
 
 
 def _attempts(
@@ -252,14 +260,7 @@ def _attempts(
     outputs = replies if replies.height else None
     if rows is None or read is None:
         return Attempts(name, system, strategy, post, epoch, outputs, None, np.zeros(len(post), bool), None, 0)
-    joined = base.select(_KEY).join(
-        rows.select(*_KEY, *read.tasks).with_columns(pl.lit(True).alias("there")),
-        on=list(_KEY),
-        how="left",
-        maintain_order="left",
-    )
-    there = joined["there"].fill_null(False).to_numpy()
-    codes = np.column_stack([joined[task].fill_null(-1).to_numpy() for task in read.tasks])
+    codes, there = _codes_of(base, rows, read.tasks)
     # an attempt that was never shown to the judge, as a whole, is not a failure of the system
     shown = np.isin(epoch, rows["epoch"].unique().to_numpy())
     judged = shown & read.has_gold[post]
@@ -267,10 +268,20 @@ def _attempts(
     if unlabelled:
         warnings.append(f"{name}: {unlabelled} replies have no label and count as not preserved")
     if not shown.all():
-        warnings.append(
-            f"{name}: {int((~shown).sum())} replies of attempts without any label do not count for preservation"
-        )
+        warnings.append(f"{name}: {int((~shown).sum())} replies of attempts that nobody labelled do not count there")
     counted = rows.join(base.select(_KEY), on=list(_KEY), how="semi")
     if counted.height < rows.height:
         warnings.append(f"{name}: {rows.height - counted.height} labels without a reply were left out")
     return Attempts(name, system, strategy, post, epoch, outputs, codes, judged, counted, unlabelled)
+
+
+def _codes_of(attempts: pl.DataFrame, labels: pl.DataFrame, tasks: tuple[str, ...]) -> tuple[Codes, NDArray[np.bool_]]:
+    """The label codes of each attempt, -1 where there is none, and whether it was labelled at all."""
+    joined = attempts.select(_KEY).join(
+        labels.select(*_KEY, *tasks).with_columns(pl.lit(True).alias("there")),
+        on=list(_KEY),
+        how="left",
+        maintain_order="left",
+    )
+    codes = np.column_stack([joined[task].fill_null(-1).to_numpy() for task in tasks])
+    return codes, joined["there"].fill_null(False).to_numpy()

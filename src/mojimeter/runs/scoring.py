@@ -16,13 +16,17 @@ import polars as pl
 from mojimeter.datasets.records import TASKS
 from mojimeter.errors import InputError
 from mojimeter.judges.labels import LABELS, parse_labels
-from mojimeter.metrics.recommendation import RecommendationScores, score_recommendations
+from mojimeter.metrics.recommendation import score_recommendations
+from mojimeter.metrics.results import RecommendationScores
 
 if TYPE_CHECKING:
     from os import PathLike
 
 FORMATS = ("tables", "semrec")
 _Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame | None]
+
+
+ANY_COUNT = "1-5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,19 @@ class ScoringOptions:
     asked: int | None = 3
     draws: int = 2000
     seed: int = 0
+
+
+def parse_count(text: str) -> int | None:
+    """How many emoji were asked for: ``"1"`` to ``"5"``, or ``"1-5"`` (None) for as many as the system likes.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if text == ANY_COUNT:
+        return None
+    if text not in ("1", "2", "3", "4", "5"):
+        raise InputError(f"--n {text}: expected a number from 1 to 5, or {ANY_COUNT}")
+    return int(text)
 
 
 def score_files(
