@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from mojimeter.datasets.records import as_labels, as_outputs, as_posts
+from mojimeter.datasets.starter import is_starter, read_starter
 from mojimeter.datasets.tables import read_table, rename_columns
 from mojimeter.errors import InputError
 
@@ -18,7 +19,7 @@ HUB_PREFIX = "hf:"
 
 
 def read_posts(source: str | Path, mapping: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """Posts from a table file, a PAN-2018 folder, or ``hf:NAME[@SPLIT]`` (see ``records.as_posts``).
+    """Posts from a table file, a PAN-2018 folder, ``hf:NAME[@SPLIT]`` or ``starter[:PART]`` (see ``records.as_posts``).
 
     Raises:
         InputError: the source is not readable or a row is wrong.
@@ -29,6 +30,8 @@ def read_posts(source: str | Path, mapping: Mapping[str, str] | None = None) -> 
         from mojimeter.datasets.hub import read_hub
 
         frame = rename_columns(read_hub(where.removeprefix(HUB_PREFIX)), mapping or {}, where=where)
+    elif is_starter(where):
+        frame = rename_columns(read_starter(where), mapping or {}, where=where)
     elif Path(source).is_dir():
         from mojimeter.datasets.pan import read_pan
 
