@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -153,11 +154,8 @@ def _marginal_means(cube: Floats) -> dict[tuple[int, ...], Floats]:
     tables: dict[tuple[int, ...], Floats] = {tuple(range(k)): cube}
     for size in range(k - 1, 0, -1):
         for axes in combinations(range(k), size):
-            extra = min(
-                (a for a in range(k) if a not in axes),
-                key=lambda a: tables[tuple(sorted((*axes, a)))].size,
-            )
-            source = tables[tuple(sorted((*axes, extra)))]
+            larger = [(tables[tuple(sorted((*axes, a)))], a) for a in range(k) if a not in axes]
+            source, extra = min(larger, key=lambda pair: pair[0].size)
             tables[axes] = _mean_over(source, extra)
     del tables[tuple(range(k))]
     return tables
@@ -165,9 +163,8 @@ def _marginal_means(cube: Floats) -> dict[tuple[int, ...], Floats]:
 
 def _mean_over(table: Floats, axis: int) -> Floats:
     """Mean over one axis, kept with length one; as a matrix product, which BLAS does fastest."""
-    n = table.shape[axis]
-    before = int(np.prod(table.shape[:axis], dtype=np.int64))
-    shape = (*table.shape[:axis], 1, *table.shape[axis + 1 :])
+    shape = table.shape
+    n, before = shape[axis], prod(shape[:axis])
     weights = np.full(n, 1.0 / n)
     means: Floats
     if before == 1:
@@ -176,7 +173,7 @@ def _mean_over(table: Floats, axis: int) -> Floats:
         means = table.reshape(before, n) @ weights
     else:
         means = np.matmul(weights, table.reshape(before, n, -1))
-    return means.reshape(shape)
+    return means.reshape((*shape[:axis], 1, *shape[axis + 1 :]))
 
 
 def _residual_sum_of_squares(centred: Floats, deviations: Mapping[tuple[int, ...], Floats]) -> float:
@@ -190,9 +187,8 @@ def _residual_sum_of_squares(centred: Floats, deviations: Mapping[tuple[int, ...
     folded = {axes: deviations[axes].copy() for axes in largest}
     for axes, table in deviations.items():
         if len(axes) < k - 1:
-            home = next(big for big in largest if set(axes) <= set(big))
-            folded[home] += table
-    rows = max(1, _BLOCK // max(1, centred[0].size))
+            folded[next(big for big in largest if set(axes) <= set(big))] += table
+    rows = max(1, _BLOCK * centred.shape[0] // centred.size)
     total = 0.0
     for start in range(0, centred.shape[0], rows):
         block = centred[start : start + rows]

@@ -128,8 +128,9 @@ def expected_mean_squares(design: Design, fixed: frozenset[str] | None = None) -
     sum to zero over a fixed facet (Cornfield & Tukey 1956; Brennan 2001, sections 3.4 and 3.5).
     """
     effects = design.effects
+    multipliers = [float(design.multiplier(b)) for b in effects]
     return np.array(
-        [[float(design.multiplier(b)) if design.enters(b, a, fixed) else 0.0 for b in effects] for a in effects]
+        [[m if design.enters(b, a, fixed) else 0.0 for b, m in zip(effects, multipliers, strict=True)] for a in effects]
     )
 
 
