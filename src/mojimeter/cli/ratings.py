@@ -9,7 +9,10 @@ import typer
 from mojimeter.cli.many import ManyValues
 
 # (name on the command line, module). A module exposes `command`.
-COMMANDS: tuple[tuple[str, str], ...] = (("study", "mojimeter.cli.ratings_study"),)
+COMMANDS: tuple[tuple[str, str], ...] = (
+    ("study", "mojimeter.cli.ratings_study"),
+    ("check", "mojimeter.cli.ratings_check"),
+)
 
 app = typer.Typer(
     no_args_is_help=True,
