@@ -33,12 +33,14 @@ def find_column(texts: pl.Series) -> pl.Series:
 def _read(texts: pl.Series) -> pl.Series:
     """The emoji of every text: by form where that is enough, else by the scanner."""
     sequences = texts.str.extract_all(scan.sequence_pattern())
+    column, frame = pl.col("sequences"), sequences.to_frame("sequences")
     # the nulls are what some versions of Polars make of empty lists
-    forms = sequences.explode().drop_nulls().unique().to_list()
+    forms = frame.select(column.explode().drop_nulls().unique()).to_series().to_list()
     unclear = [form for form in forms if scan.read_run(form).emoji != (form,)]
     if not unclear:
         return sequences
-    rows = sequences.list.eval(pl.element().is_in(unclear)).list.any().fill_null(False).arg_true()
+    holds_unclear = column.list.eval(pl.element().is_in(unclear).any()).list.first()
+    rows = frame.select(holds_unclear.arg_true()).to_series()
     # strings go to Polars ten times as fast joined as in Python lists
     joined = pl.Series([_SEPARATOR.join(scan.find(text)) for text in texts.gather(rows).to_list()], dtype=pl.String)
     scanned = joined.str.extract_all(f"[^{_SEPARATOR}]+")
