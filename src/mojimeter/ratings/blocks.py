@@ -30,8 +30,8 @@ from mojimeter.errors import InputError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Doubles in one chunk of block patterns: 32 MB, whatever the size of the table.
-_CHUNK = 4_000_000
+# Doubles in one chunk of block patterns: 1.6 MB, so that a chunk stays near the core whatever the size of the table.
+_CHUNK = 200_000
 # A dense matrix between cells of this side takes half a gigabyte and minutes: refuse beyond.
 _MOST_CELLS = 8_000
 
@@ -146,6 +146,8 @@ class BlockedModel:
         self._rows_local = [c[rows] for c in self._local]
         key = self._rows_pattern * self.m + self._rows_cell
         self._replicated = bool((np.diff(np.sort(key)) == 0).any())
+        self._rows_target = key
+        self._rows_source = [self._rows_pattern * self._width + c for c in self._rows_local]
         self._cross = self._cross_products()
 
     def _cross_products(self) -> Floats:
@@ -196,14 +198,11 @@ class BlockedModel:
         py = inside.solve(self._y - (inside.c_inverse @ (c0 - r))[self._cell])
         work = self._work_vectors(py)
         squares = np.array([py @ f for f in work])
-        n_matrix = inside.c_inverse - inside.c_inverse @ q @ inside.c_inverse
-        projected = [self._project(f, inside, n_matrix) for f in work]
-        average = np.array([[f @ g for g in projected] for f in work])
         return Likelihood(
             float(criterion),
             traces - squares,
             expected,
-            (average + average.T) / 2,
+            self._average(work, squares, inside, q, variances),
             beta,
             covariance,
             self._covariance_gradient(inside, t, covariance, variances),
@@ -212,10 +211,18 @@ class BlockedModel:
     def _to_cells(self, v: Floats) -> Floats:
         return _sums(self._cell, v, self.m)
 
-    def _project(self, f: Floats, inside: _Inside, n_matrix: Floats) -> Floats:
-        """P f, P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1."""
-        within = inside.solve(f)
-        return inside.solve(f - (n_matrix @ self._to_cells(within))[self._cell])
+    def _average(self, work: list[Floats], squares: Floats, inside: _Inside, q: Floats, variances: Floats) -> Floats:
+        """f_k'P f_l of the work vectors, with P = B^-1 - B^-1 U N U'B^-1; the residual's follow since P V P = P."""
+        n_matrix = inside.c_inverse - inside.c_inverse @ q @ inside.c_inverse
+        solved = [inside.solve(f) for f in work[:-1]]
+        cells = np.array([self._to_cells(f) for f in solved]).reshape(len(solved), self.m)
+        k = len(solved)
+        out = np.zeros((k + 1, k + 1))
+        out[:k, :k] = np.array([[f @ g for g in solved] for f in work[:-1]]).reshape(k, k) - cells @ n_matrix @ cells.T
+        out[:k, k] = out[k, :k] = (squares[:-1] - out[:k, :k] @ variances[:-1]) / variances[-1]
+        out[k, k] = (squares[-1] - out[k, :k] @ variances[:-1]) / variances[-1]
+        symmetric: Floats = (out + out.T) / 2
+        return symmetric
 
     def _work_vectors(self, py: Floats) -> list[Floats]:
         """V_k P y for every term and the residual."""
@@ -315,18 +322,20 @@ class _Inside:
     def _spread(self, table: Floats, part: slice) -> Floats:
         """U'Z times a matrix of each pattern: shape (patterns, cells, width)."""
         model = self.model
+        w = model._width
         rows = slice(int(model._pattern_starts[part.start]), int(model._pattern_starts[part.stop]))
-        pattern = model._rows_pattern[rows] - part.start
-        cell = model._rows_cell[rows]
-        gathered = sum(
-            (table[pattern, c[rows]] for c in model._rows_local[1:]), start=table[pattern, model._rows_local[0][rows]]
-        )
-        out = np.zeros((part.stop - part.start, model.m, model._width))
+        flat = np.ascontiguousarray(table).reshape(-1, w)
+        first, *rest = (source[rows] - part.start * w for source in model._rows_source)
+        gathered = flat.take(first, axis=0)
+        for source in rest:
+            gathered += flat.take(source, axis=0)
+        out = np.zeros(((part.stop - part.start) * model.m, w))
+        target = model._rows_target[rows] - part.start * model.m
         if model._replicated:
-            np.add.at(out, (pattern, cell), gathered)
+            np.add.at(out, target, gathered)
         else:
-            out[pattern, cell] = gathered
-        return out
+            out[target] = gathered
+        return out.reshape(-1, model.m, w)
 
     def _add_derivatives(self, f: Floats, s: Floats, weights: Floats) -> None:
         slices = self.model._slices
@@ -364,6 +373,10 @@ class _Inside:
         pattern = self.model._pattern_of_block
         if self.woodbury.shape[0] == 1:
             out: Floats = sums @ self.woodbury[0]
+            return out
+        if self.woodbury.shape[0] == sums.shape[0]:
+            # every block a pattern of its own, numbered as the blocks are
+            out = np.matmul(self.woodbury, sums[:, :, None])[:, :, 0]
             return out
         out = np.empty_like(sums)
         size = max(1, _CHUNK // self.model._width**2)
