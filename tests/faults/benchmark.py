@@ -56,7 +56,7 @@ def post_in(question: str) -> str:
 
 def run(provider: Provider, posts: Path, out: Path, *, patience: Any = None, **settings: Any) -> Outcome:
     """A run over the benchmark with few bootstrap draws."""
-    from mojimeter.models.client import Patience
+    from mojimeter.models.patience import Patience
 
     options = {k: settings.pop(k) for k in ("prices", "max_cost", "allow_failures") if k in settings}
     chosen = RecommendSettings(

@@ -13,7 +13,7 @@ import pytest
 
 from mojimeter.emoji import find
 from mojimeter.errors import InputError, PartialError
-from mojimeter.models.client import Patience
+from mojimeter.models.patience import Patience
 from mojimeter.models.prices import Price
 from tests.faults import benchmark
 from tests.faults.conftest import KEY, Serve

@@ -108,21 +108,25 @@ def command(
         plan = plan_recommend(settings, folder, known_prices)
         write_json(plan) if json_ else _print_plan(plan)
         return
-    from mojimeter.models.client import Patience
+    from mojimeter.models.patience import Patience
     from mojimeter.runs.recommend import run_recommend
 
     patience = Patience(retries=max_retries, attempt_timeout=timeout, max_connections=max_connections)
-    with _Progress() as progress:
-        outcome = run_recommend(
-            settings,
-            folder,
-            patience=patience,
-            prices=known_prices,
-            max_cost=max_cost,
-            allow_failures=allow_failures,
-            started=progress.started,
-            done=progress.done,
-        )
+    try:
+        with _Progress() as progress:
+            outcome = run_recommend(
+                settings,
+                folder,
+                patience=patience,
+                prices=known_prices,
+                max_cost=max_cost,
+                allow_failures=allow_failures,
+                started=progress.started,
+                done=progress.done,
+            )
+    except KeyboardInterrupt:
+        typer.echo(f"mojimeter: interrupted; the same command goes on from {folder}", err=True)
+        raise typer.Exit(130) from None
     _warn(outcome.document, folder)
     if json_:
         write_json(outcome.document)

@@ -51,8 +51,8 @@ def read_eval_log(path: str | Path) -> pl.DataFrame:
         raise InputError(f"{path}: the log of a run that did not finish (status {log.status!r})")
     if not log.samples:
         raise InputError(f"{path}: the log holds no samples")
-    system = str((log.eval.metadata or {}).get("system") or log.eval.task_args.get("system") or log.eval.model)
-    strategy = log.eval.task_args.get("strategy")
+    said = {**log.eval.task_args, **(log.eval.metadata or {})}
+    system, strategy = str(said.get("system") or log.eval.model), said.get("strategy")
     rows = [_row(sample, system, None if strategy is None else str(strategy)) for sample in log.samples]
     frame = pl.DataFrame(rows, schema={column: _TYPES.get(column, pl.String) for column in _COLUMNS})
     return as_outputs(frame, str(path))

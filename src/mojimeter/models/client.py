@@ -12,7 +12,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -29,36 +28,12 @@ from inspect_ai.model import (
 
 from mojimeter.errors import InputError, MojimeterError
 from mojimeter.models.calls import Call, CallLedger, Request, well_formed
+from mojimeter.models.patience import Patience
 from mojimeter.models.prices import Budget
 from mojimeter.models.secrets import without_secrets
 
 # Providers whose client takes `max_retries` (it is handed on to the OpenAI or Anthropic SDK).
 _SDK_WITH_RETRIES = ("openai/", "openai-api/", "anthropic/", "openrouter/", "fireworks/", "deepseek/")
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a call is tried.
-
-    Attributes:
-        sdk_retries: attempts of the provider's SDK within one of Inspect's; these honour Retry-After.
-        retries: Inspect's, with waits of 3, 6, 12, ... seconds.
-        garbled_retries: for answers that are not UTF-8 or not JSON.
-        attempt_timeout: seconds one of Inspect's attempts may take, SDK retries included.
-        max_connections: calls to one provider at the same time.
-        give_up_after: failed calls in a row after which a model is not asked again in this run.
-    """
-
-    sdk_retries: int = 3
-    retries: int | None = 4
-    garbled_retries: int = 2
-    attempt_timeout: int | None = 120
-    max_connections: int | None = 10
-    give_up_after: int = 20
-
-
-AS_THE_TASK_SAYS = Patience(retries=None, attempt_timeout=None, max_connections=None)
-"""Leaves retries, time limits and connections to Inspect's own flags."""
 
 
 class CallError(MojimeterError):

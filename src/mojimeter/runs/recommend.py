@@ -27,7 +27,7 @@ from mojimeter.runs.tables import Tables, label_with_own_judges, tabulate
 from mojimeter.systems.language import LanguageSystem
 
 if TYPE_CHECKING:
-    from mojimeter.models.client import Patience
+    from mojimeter.models.patience import Patience
     from mojimeter.tasks.evaluate import Failure
     from mojimeter.tasks.recommender import Recommender
 

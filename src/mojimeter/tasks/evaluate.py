@@ -91,14 +91,14 @@ def evaluate(
     )
     for log in results:
         _redact(log)
-    failures = [f for who, log in zip(recommenders, results, strict=True) for f in _failures(who, log)]
+    failures = [failure for log in results for failure in _failures(log)]
     for log in results:
         if _ended_well(log):
             _set_aside(logs, [p for p in _logs_of(logs, log.eval.task) if p != _path(log.location)], delete=True)
         else:
             _set_aside(logs, [_path(log.location)])
-    if any(log.status == "cancelled" for log in results):
-        raise KeyboardInterrupt
+    if len(results) < len(tasks) or any(log.status == "cancelled" for log in results):
+        raise KeyboardInterrupt  # Inspect swallows it
     for log in results:
         if log.status == "error" and not any(s.error for s in log.samples or ()):
             raise MojimeterError(f"{log.eval.task}: {log.error.message if log.error else 'failed'}")
@@ -114,16 +114,20 @@ def _task(
     append: str,
     done: Callable[[], None],
 ) -> Task:
-    asked = isinstance(who.system, LanguageSystem)
+    system = who.system if isinstance(who.system, LanguageSystem) else None
     scorers = [preservation(partial(_itself, judge), client, append=append) for judge in judges]
     return Task(
         name=_task_name(who.name),
         dataset=MemoryDataset(samples_of(posts), name="posts"),
         solver=recommending(partial(_itself, who), client, done),
         scorer=scorers or None,
-        model=load_model(who.system.model, client.patience) if isinstance(who.system, LanguageSystem) else None,
-        epochs=Epochs(epochs if asked else 1),
-        metadata={"system": who.name, "judges": [judge.name for judge in judges]},
+        model=load_model(system.model, client.patience) if system else None,
+        epochs=Epochs(epochs if system else 1),
+        metadata={
+            "system": who.name,
+            "strategy": system.prompt.strategy if system else None,
+            "judges": [judge.name for judge in judges],
+        },
     )
 
 
@@ -135,9 +139,10 @@ def _task_name(system: str) -> str:
     return "recommend_" + re.sub(r"[^A-Za-z0-9.]+", "-", system).strip("-")
 
 
-def _failures(who: Recommender, log: EvalLog) -> list[Failure]:
+def _failures(log: EvalLog) -> list[Failure]:
+    system = str((log.eval.metadata or {})["system"])
     return [
-        Failure(who.name, str(sample.id), sample.epoch, " ".join(sample.error.message.split())[:300])
+        Failure(system, str(sample.id), sample.epoch, " ".join(sample.error.message.split())[:300])
         for sample in log.samples or ()
         if sample.error is not None
     ]

@@ -19,15 +19,16 @@ from typing import Any
 import anyio
 from inspect_ai import Epochs, Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageUser, Model, ModelOutput, get_model, model_roles
+from inspect_ai.model import ChatMessageUser, Model, ModelOutput, ModelUsage, get_model, model_roles
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from mojimeter.errors import InputError
 from mojimeter.judges.llm import TASKS, Labels, LlmJudge
 from mojimeter.judges.panel import DEFAULT_JUDGE, TextJudge, get_judge
-from mojimeter.models.calls import CallLedger
-from mojimeter.models.client import AS_THE_TASK_SAYS, Client
+from mojimeter.models.calls import Call, CallLedger, well_formed
+from mojimeter.models.client import Client
+from mojimeter.models.patience import AS_THE_TASK_SAYS
 from mojimeter.systems.append import with_recommendation
 from mojimeter.systems.baselines import get_baseline
 from mojimeter.systems.language import LanguageSystem, is_baseline
@@ -134,8 +135,9 @@ def recommending(
                 post |= {"age": labels.values["age"], "gender": labels.values["gender"]}
             request = who.system.request(post, state.epoch)
             state.messages = [ChatMessageUser(content=request.messages[-1][1])]
-            reply = (await client.ask(request, _model_of(request.model))).reply
-        state.output = ModelOutput.from_content(who.name, reply or "")
+            state.output = _output(who.name, await client.ask(request, _model_of(request.model)))
+        else:
+            state.output = ModelOutput.from_content(who.name, reply or "")
         state.completed = True
         if done is not None:
             done()
@@ -168,6 +170,16 @@ def preservation(
         )
 
     return score
+
+
+def _output(name: str, call: Call) -> ModelOutput:
+    """A finished call as a sample's output, with what it took."""
+    output = ModelOutput.from_content(name, well_formed(call.reply))
+    output.time = call.seconds
+    if call.input_tokens is not None and call.output_tokens is not None:
+        total = call.input_tokens + call.output_tokens
+        output.usage = ModelUsage(input_tokens=call.input_tokens, output_tokens=call.output_tokens, total_tokens=total)
+    return output
 
 
 async def label(judge: LlmJudge | TextJudge, text: str, client: Client) -> Labels:
