@@ -64,6 +64,17 @@ def test_a_leak_is_marked_and_headlined_by_the_three_tasks() -> None:
     assert "were told the judge's own label" in " ".join(text.split())
 
 
+def test_all_criteria_stand_side_by_side_and_costs_where_they_are_known() -> None:
+    text = _printed(_document())
+    for heading in ("precision", "recall", "F1", "group", "subgr.", "diverg.", "distinct"):
+        assert heading in text
+    assert "tokens" not in text
+    outputs = pl.DataFrame({"id": ["1", "2"], "system": "m", "reply": ["🎉", "😢😀"], "tokens": [3.0, 9.0]})
+    with_tokens = _printed(score_recommendations(POSTS, outputs, draws=20).to_dict())
+    assert "tokens: all tokens by all emoji" in with_tokens
+    assert "4.00" in with_tokens  # (3 + 9) / (1 + 2)
+
+
 def test_without_labels_it_ranks_by_overlap() -> None:
     text = _printed(_document(labels=False))
     assert "preserved" not in text

@@ -22,7 +22,7 @@ def command(
         metavar="FILE...",
         help="Labels: id, system ('gold' for the original post), judge, a column a task.",
     ),
-    format_: str = typer.Option("tables", "--format", help="tables, or semrec: the second paper's release as it is."),
+    format: str = typer.Option("tables", "--format", help="tables, or semrec: the second paper's release as it is."),
     equality: str = typer.Option(
         "presentation",
         "--equality",
@@ -37,14 +37,14 @@ def command(
     n: str = typer.Option("3", "--n", "-n", help="How many emoji the systems were asked for: 1 to 5, or 1-5."),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
     seed: int = typer.Option(0, "--seed", min=0, help="Seed of the bootstrap."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
     fail_under: list[str] = typer.Option(
         [],
         "--fail-under",
         metavar="METRIC=VALUE",
         help="Exit 3 if a system's score is lower: average=75, f1=8, gpt-4o:kept=88.",
     ),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Score recommended emoji from files: overlap, preservation, diversity and ranks, with intervals over authors.
 
@@ -61,12 +61,12 @@ def command(
         posts,
         outputs,
         labels,
-        mapping=parse_mapping(map_),
-        options=ScoringOptions(format_, equality, append, judge, parse_count(n), bootstrap, seed),
+        mapping=parse_mapping(map),
+        options=ScoringOptions(format, equality, append, judge, parse_count(n), bootstrap, seed),
     ).to_dict()
     for warning in scores["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
-    if json_:
+    if json:
         write_json(scores)
     else:
         from mojimeter.report.terminal import print_scores

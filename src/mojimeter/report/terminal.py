@@ -1,12 +1,12 @@
 """The leaderboard for people: what ``mojimeter score`` and ``recommend`` print where no JSON is asked for.
 
 Reads the JSON document of scores and nothing else, so that a saved run prints as a fresh one does. Fits 80
-columns, folding long names of systems; a little more is shown where there are 100.
+columns, folding long names of systems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 from rich.console import Console
@@ -26,6 +26,15 @@ _ODDITIES = {
     "unlabelled": ("unjudged", "unjudged: no label, counted as not preserved"),
     "unparsed": ("off-list", "off-list: labels the judge made up or that could not be read, all tasks"),
 }
+# Columns that are shown where some system has them: heading -> (what it means, where it is).
+_EXTRAS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]] = {
+    "varied": (
+        "varied: how unlike two attempts at a post are, percent",
+        lambda scores: scores["diversity"]["across_attempts"],
+    ),
+    "tokens": ("tokens: all tokens by all emoji", lambda scores: _cost(scores, "tokens")),
+    "sec.": ("sec.: all seconds by all emoji", lambda scores: _cost(scores, "seconds")),
+}
 _HEADLINES = {"average": "preserved", "average_unleaked": "preserved*", "f1": "overlap"}
 
 
@@ -43,7 +52,7 @@ def print_scores(document: Mapping[str, Any], file: IO[str] | None = None, width
     console.print(f"{_plural(data['posts'], 'post')} by {authors}")
     console.print()
     console.print("Leaderboard, percent", style="bold")
-    console.print(_leaderboard(document, wide=console.width >= 100))
+    console.print(_leaderboard(document))
     for line in _how_to_read(document):
         console.print(line)
     if document["ranked_by"] != "f1":
@@ -52,12 +61,19 @@ def print_scores(document: Mapping[str, Any], file: IO[str] | None = None, width
         console.print(_by_task(systems))
         console.print("Age and gender are labels perceived in a text, not facts about people.")
     console.print()
+    console.print("Emoji against the original ones, and how varied they are", style="bold")
+    console.print(_by_criterion(systems))
+    console.print("percent; group, subgr.: F1 of Unicode groups and subgroups; diverg.: Jensen-")
+    console.print("Shannon divergence, bits, 0 alike to 1; distinct: different emoji used.")
+    if extra := [legend for legend, read in _EXTRAS.values() if _known(systems, read)]:
+        console.print("; ".join(extra) + ".")
+    console.print()
     _print_oddities(console, systems)
     console.print()
     console.print(document["signature"], soft_wrap=True)
 
 
-def _leaderboard(document: Mapping[str, Any], *, wide: bool) -> Table:
+def _leaderboard(document: Mapping[str, Any]) -> Table:
     ranked_by = document["ranked_by"]
     table = _table()
     _add_numbers(table, "place")
@@ -67,8 +83,6 @@ def _leaderboard(document: Mapping[str, Any], *, wide: bool) -> Table:
         _add_numbers(table, "all five")
     if ranked_by != "f1":
         _add_numbers(table, "kept", "recovered", "overlap")
-    if wide:
-        _add_numbers(table, "distinct emoji")
     for name, scores in document["systems"].items():
         headline = scores["overlap"]["f1"] if ranked_by == "f1" else scores["preservation"][ranked_by]
         cells = [_place(scores["rank"]), _shown(name, scores), _number(headline), _interval(headline)]
@@ -76,8 +90,6 @@ def _leaderboard(document: Mapping[str, Any], *, wide: bool) -> Table:
             cells.append(_number(scores["preservation"]["average"]))
         if ranked_by != "f1":
             cells += [_number(scores["kept"]), _number(scores["recovered"]), _number(scores["overlap"]["f1"])]
-        if wide:
-            cells.append(_count(scores["diversity"]["distinct"]))
         table.add_row(*cells, style=_style(name))
     return table
 
@@ -116,6 +128,32 @@ def _by_task(systems: Mapping[str, Any]) -> Table:
         numbers = [_number(scores["preservation"][task]) for task in _TASKS]
         table.add_row(_shown(name, scores), *numbers, style=_style(name))
     return table
+
+
+def _by_criterion(systems: Mapping[str, Any]) -> Table:
+    """Overlap, category and distribution side by side, with diversity and what an emoji cost where known."""
+    extras = {column: read for column, (_, read) in _EXTRAS.items() if _known(systems, read)}
+    table = _table()
+    _add_system(table)
+    _add_numbers(table, "precision", "recall", "F1", "group", "subgr.", "diverg.", "distinct", *extras)
+    for name, scores in systems.items():
+        overlap, category = scores["overlap"], scores["category"]
+        numbers = [overlap["precision"], overlap["recall"], overlap["f1"]]
+        numbers += [category["group"]["f1"], category["subgroup"]["f1"], scores["distribution"]["jensen_shannon"]]
+        cells = [*map(_number, numbers), _count(scores["diversity"]["distinct"])]
+        cells += [_number(read(scores)) for read in extras.values()]
+        table.add_row(_shown(name, scores), *cells, style=_style(name))
+    return table
+
+
+def _known(systems: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> bool:
+    return any(read(scores)["value"] is not None for scores in systems.values())
+
+
+def _cost(scores: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    costs = scores["cost"].get(f"{what}_per_emoji")
+    found: Mapping[str, Any] = {"value": None} if costs is None else costs["ratio_of_means"]
+    return found
 
 
 def _print_oddities(console: Console, systems: Mapping[str, Any]) -> None:
