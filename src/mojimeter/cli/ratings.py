@@ -11,7 +11,9 @@ from mojimeter.cli.many import ManyValues
 # (name on the command line, module). A module exposes `command`.
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("study", "mojimeter.cli.ratings_study"),
+    ("plan", "mojimeter.cli.ratings_plan"),
     ("check", "mojimeter.cli.ratings_check"),
+    ("power", "mojimeter.cli.ratings_power"),
 )
 
 app = typer.Typer(

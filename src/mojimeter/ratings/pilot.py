@@ -83,3 +83,26 @@ def allocate(sizes: Ints, n: int) -> Ints:
         else:
             given[int(np.argmin(np.where(given > least, gap, np.inf)))] -= 1
     return given
+
+
+def draw_pilot_file(path: str, by: Sequence[str], n: int, out: str | None, *, seed: int = 1) -> PilotSample:
+    """`draw_pilot` from a file to a CSV file.
+
+    Raises:
+        InputError: the file cannot be read or written, an unknown column, or n out of range.
+    """
+    from mojimeter.datasets.tables import read_table
+
+    try:
+        sample = draw_pilot(read_table(path), by, n, seed=seed)
+    except InputError as error:
+        raise InputError(str(error) if str(error).startswith(path) else f"{path}: {error}") from None
+    if out is not None:
+        nested = [name for name, kind in sample.frame.schema.items() if kind.is_nested()]
+        if nested:
+            raise InputError(f"{path}: column {nested[0]!r} holds lists, which CSV cannot; leave it out")
+        try:
+            sample.frame.write_csv(out)
+        except OSError as error:
+            raise InputError(f"{out}: cannot be written: {error.strerror or error}") from None
+    return sample

@@ -6,7 +6,7 @@ quasi-F, F' = MS_s / (MS_sr + MS_is - MS_e), with the form of sums where its den
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -221,3 +221,62 @@ def _share_rejected(expected: _Expected, alpha: float, draws: int, seed: int) ->
         df1 = np.where(usable, float(df_s), (s + e) ** 2 / (s**2 / df_s + e**2 / df_e))
         df2 = np.where(usable, bottom**2 / (spread + e**2 / df_e), (sr + by_item) ** 2 / spread)
     return float((fdtrc(df1, df2, f) < alpha).mean())
+
+
+def read_components(texts: Sequence[str], base: Mapping[str, float] | None = None) -> dict[str, float]:
+    """``["system=0.0119", "residual=.64"]`` as components, on top of those of a pilot.
+
+    Raises:
+        InputError: a text is not SOURCE=VARIANCE.
+    """
+    out = dict(base or {})
+    for text in texts:
+        source, equals, number = text.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = float("nan")
+        if not equals or not np.isfinite(value):
+            raise InputError(f"--component {text!r}: expected SOURCE=VARIANCE, such as system=0.0119")
+        out[_known_name(source.strip())] = value
+    return out
+
+
+def _known_name(source: str) -> str:
+    """``rater:system`` as ``system:rater``; unknown names stay as they are and are refused later."""
+    parts = sorted(source.split(":"))
+    return next((name for name in NEEDED + CANCELLING if sorted(name.split(":")) == parts), source)
+
+
+def components_of_pilot(
+    path: str, item: str, system: str | None, rater: str, score: str, mapping: Mapping[str, str]
+) -> tuple[dict[str, float], int]:
+    """Components that a pilot's ratings give (negative ones at zero), and how many systems it had.
+
+    Raises:
+        InputError: the file cannot be read, or is no crossed study of items, systems and raters.
+    """
+    from mojimeter.ratings.summary import open_study
+
+    study = open_study(path, item, system, rater, [score], (), None, dict(mapping))
+    if set(study.design.levels) != {"item", "system", "rater"} or study.design.nested:
+        raise InputError(
+            f"{path}: {study.design.describe()}; planning needs systems, items and raters crossed with each other"
+        )
+    used = study.components(intervals=False).used
+    for name in NEEDED:
+        if name not in used:
+            raise InputError(f"{path}: these ratings give no {name} component; a pilot with two raters a cell would")
+    return dict(used), study.design.levels["system"]
+
+
+def read_sizes(text: str, option: str) -> list[int]:
+    """``"3,10,27"`` as numbers.
+
+    Raises:
+        InputError: something else, or more than 50 of them.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and len(part) < 10 for part in parts) or len(parts) > 50:
+        raise InputError(f"{option} {text!r}: expected whole numbers such as 3,10,27")
+    return [int(part) for part in parts]
