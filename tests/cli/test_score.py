@@ -104,6 +104,16 @@ def test_equality_is_chosen_on_the_command_line(folder: Path) -> None:
     assert tone["systems"]["model"]["overlap"]["f1"]["value"] > default["systems"]["model"]["overlap"]["f1"]["value"]
 
 
+def test_labels_alone_give_preservation_and_say_why_there_is_no_overlap(folder: Path) -> None:
+    result = _run("posts.csv", "--labels", "labels.csv", "--map", "id=doc", "--bootstrap", "50", "--json", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    scores = json.loads(result.stdout)["systems"]["model"]
+    assert scores["preservation"]["sentiment"]["value"] == pytest.approx(200 / 3)
+    assert scores["overlap"]["f1"] == {"value": None, "reason": "no replies were given, only labels"}
+    shown = _run("posts.csv", "--labels", "labels.csv", "--map", "id=doc", "--bootstrap", "50", cwd=folder)
+    assert shown.returncode == 0, shown.stderr
+
+
 def test_a_free_count_flags_no_wrong_count(folder: Path) -> None:
     assert _document(folder)["systems"]["model"]["replies"]["wrong_count"] == 1
     assert _document(folder, "--n", "1-5")["systems"]["model"]["replies"]["wrong_count"] == 0

@@ -139,7 +139,8 @@ def _as_canonical(frame: IntoDataFrame, what: str) -> pl.DataFrame:
         "outputs": (records.OUTPUT_COLUMNS, records.as_outputs),
         "labels": (records.LABEL_COLUMNS, records.as_labels),
     }[what]
-    if set(ready) <= set(native.columns) and what == "posts":
+    is_canonical = set(ready) <= set(native.columns)
+    if is_canonical and (what == "posts" or native.is_empty()):  # no replies: systems known by labels alone
         return native
     return convert(native, what)
 

@@ -48,8 +48,8 @@ def print_scores(document: Mapping[str, Any], file: IO[str] | None = None, width
     """
     console = Console(file=file, width=width, highlight=False, emoji=False, markup=False)
     data, systems = document["data"], document["systems"]
-    authors = _plural(data["authors"], "author") if data["authors"] else "authors not known"
-    console.print(f"{_plural(data['posts'], 'post')} by {authors}")
+    authors = f" by {_plural(data['authors'], 'author')}" if data["authors"] else ", authors not known"
+    console.print(_plural(data["posts"], "post") + authors)
     console.print()
     console.print("Leaderboard, percent", style="bold")
     console.print(_leaderboard(document))
