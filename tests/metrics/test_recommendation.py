@@ -313,6 +313,13 @@ def test_a_prompt_that_held_the_judges_own_labels_is_a_leak() -> None:
     assert _value(document, "A", "preservation", "average") == pytest.approx(75)
 
 
+def test_outputs_can_say_themselves_that_the_profile_was_the_judges() -> None:
+    told = CONDITIONAL.with_columns(profile=pl.lit("labels"))
+    assert _score(outputs=told)["systems"]["A"]["leaked"] is True
+    assert _score(outputs=told.with_columns(profile=pl.lit("posts")))["systems"]["A"]["leaked"] is False
+    assert _score(outputs=told.with_columns(strategy=pl.lit("zeroshot")))["systems"]["A"]["leaked"] is False
+
+
 def test_a_prompt_that_held_other_labels_is_none() -> None:
     posts = POSTS.with_columns(gender=pl.Series(["female", "male", "female", "male"]))
     assert _score(posts=posts, outputs=CONDITIONAL, labels=WITH_GENDER)["systems"]["A"]["leaked"] is False

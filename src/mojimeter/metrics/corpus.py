@@ -26,7 +26,7 @@ _KEY = ("post", "epoch")
 
 # What scoring needs of each table; the rest (texts above all) is let go, so that a million posts fit.
 _OF_POSTS = ("id", "author", "emoji", "age", "gender", "gold_emoji", "leaked")
-_OF_OUTPUTS = ("system", "strategy", "epoch", "reply", "emoji", "tokens", "seconds", "error", *FLAGS)
+_OF_OUTPUTS = ("system", "strategy", "epoch", "reply", "emoji", "tokens", "seconds", "error", "profile", *FLAGS)
 _OF_LABELS = ("system", "strategy", "epoch", *TASKS)
 
 

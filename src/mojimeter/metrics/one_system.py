@@ -246,10 +246,16 @@ class SystemTree:
         }
 
     def _is_leaked(self) -> bool:
-        """Conditional prompting with the judge's own labels: the answer was in the question."""
-        labels = self.corpus.labels
+        """Conditional prompting with the judge's own labels: the answer was in the question.
+
+        Outputs may say so themselves (``profile`` is ``labels``); else the posts' age and gender are compared
+        with the judge's.
+        """
+        labels, outputs = self.corpus.labels, self.attempts.outputs
         if self.attempts.strategy != "conditional" or labels is None:
             return False
+        if outputs is not None and "profile" in outputs.columns and (outputs["profile"] == "labels").any():
+            return True
         for task in ("age", "gender"):
             if task in labels.tasks and task in self.corpus.posts.columns:
                 codes = labels.gold[:, labels.tasks.index(task)]

@@ -52,7 +52,8 @@ def score_recommendations(
         posts: ``id``, ``text`` (with the original emoji) and optional columns, or the canonical table of
             ``datasets.as_posts``.
         outputs: ``id``, ``system``, ``reply``; with the columns that ``systems.read_replies`` adds where
-            replies were read already.
+            replies were read already. A column ``profile`` that says ``labels`` marks conditional prompts that
+            held the judge's own labels.
         labels: ``id``, ``system``, ``judge`` and a column a task; None scores without preservation.
         equality: when two emoji are the same: ``exact``, ``presentation``, ``tone``, ``gender``;
             ``code-points`` replays the overlap of the published tables (the other criteria then use
