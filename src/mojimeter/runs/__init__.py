@@ -1,0 +1,1 @@
+"""The run folder: settings, signature, resume, compare."""
