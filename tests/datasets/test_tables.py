@@ -48,6 +48,7 @@ def test_half_an_emoji_in_json_stays_visible_as_damage(tmp_path: Path, escape: b
     [
         ("many-cells.csv", b"a,b\n1,2\n3,4,5\n", "row 2: 3 cells where the header has 2"),
         ("latin-1.csv", b"a,b\n1,\xe9\n", "line 2, byte 3: not UTF-8"),
+        ("utf-16.csv", "a,b\n1,2\n".encode("utf-16"), "line 1, byte 1: not UTF-8"),
         ("open-quote.csv", b'a,b\n1,"x\ny,3\n', "is a quote not closed?"),
         ("twice.csv", b"a,a\n1,2\n", "column 'a' appears twice"),
         ("empty.csv", b"", "the file is empty"),

@@ -94,8 +94,14 @@ def _read_delimited(path: Path) -> pl.DataFrame:
 
 def _check_header(path: Path, separator: str) -> None:
     """Polars renames a column that appears twice; which of the two was meant is not ours to guess."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as handle:
-        names = next(csv.reader(handle, delimiter=separator), [])
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as handle:
+            names = next(csv.reader(handle, delimiter=separator), [])
+    except UnicodeDecodeError:
+        _check_utf8(path)
+        raise
+    except csv.Error as error:
+        raise InputError(f"{path}, line 1: {error}") from None
     for position, name in enumerate(names):
         if name in names[:position]:
             raise InputError(f"{path}: column {name!r} appears twice in the header")
