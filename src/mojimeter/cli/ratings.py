@@ -12,6 +12,7 @@ from mojimeter.cli.many import ManyValues
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("study", "mojimeter.cli.ratings_study"),
     ("plan", "mojimeter.cli.ratings_plan"),
+    ("length", "mojimeter.cli.ratings_length"),
     ("check", "mojimeter.cli.ratings_check"),
     ("power", "mojimeter.cli.ratings_power"),
 )
