@@ -15,6 +15,7 @@ from mojimeter.errors import MojimeterError
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("recommend", "mojimeter.cli.recommend"),
     ("score", "mojimeter.cli.score"),
+    ("compare", "mojimeter.cli.compare"),
     ("ratings", "mojimeter.cli.ratings"),
     ("doctor", "mojimeter.cli.doctor"),
     ("suggest", "mojimeter.cli.suggest"),

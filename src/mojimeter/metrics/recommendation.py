@@ -125,6 +125,8 @@ def score_recommendations(
         data=_describe(corpus),
         leaks=tuple(corpus.posts.filter(pl.col("leaked"))["id"]) if "leaked" in corpus.posts.columns else (),
         warnings=tuple(corpus.warnings),
+        post_ids=corpus.posts["id"],
+        by_post={s.attempts.name: s.by_post for s in scored},
     )
 
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import polars as pl
+
+from mojimeter.metrics.bags import Floats
 from mojimeter.runs.signature import Signature
 from mojimeter.stats.estimate import Estimate
 
@@ -63,6 +66,9 @@ class RecommendationScores:
         data: counts about the posts; ``leaks``: ids of plain texts that still held emoji.
         warnings: what was left out or looks wrong, one sentence each.
         calls: model calls made and saved for these numbers (none, when scored from files).
+        post_ids: the posts, in the order of ``by_post``.
+        by_post: each system's mean over attempts at each post by metric, in percent, NaN where the post does not
+            count, shape (posts,); for paired comparisons, not part of the document.
     """
 
     signature: Signature
@@ -73,6 +79,8 @@ class RecommendationScores:
     leaks: tuple[str, ...]
     warnings: tuple[str, ...]
     calls: Mapping[str, int] = field(default_factory=lambda: {"made": 0, "saved": 0})
+    post_ids: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String), repr=False, compare=False)
+    by_post: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         return {
