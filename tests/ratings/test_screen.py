@@ -231,19 +231,23 @@ def test_bad_input_is_one_sentence_and_exit_code_2(spoil, sentence: str, tmp_pat
     assert str(path) in message[0] or "only one" in sentence
 
 
-def test_a_gate_that_is_not_met_is_exit_code_3(paper_file: Path, capsys):
-    code, out, err = run([paper_file, "--fail-under", "g=0.8", "--json"], capsys)
+def test_a_gate_that_is_not_met_is_exit_code_3(tmp_path: Path, capsys):
+    path = tmp_path / "r.csv"
+    small().write_csv(path)
+    code, out, err = run([path, "--fail-under", "g=0.999", "--json"], capsys)
     assert code == 3
-    assert json.loads(out)["verdict"] == "not_separated"
-    assert "not met: g of score is 0.000, required 0.8" in err
-    assert run([paper_file, "--fail-under", "icc=0.1"], capsys)[0] == 0
-    code, _, err = run([paper_file, "--fail-under", "kappa=1"], capsys)
+    found = json.loads(out)["g"]["value"]
+    assert f"not met: g of score is {found:.3f}, required 0.999" in err
+    assert run([path, "--fail-under", "icc=-1"], capsys)[0] == 0
+    code, _, err = run([path, "--fail-under", "kappa=1"], capsys)
     assert code == 2
     assert "expected METRIC=VALUE with g, phi, alpha, icc" in err
 
 
-def test_plots_are_written_as_well_formed_svg(paper_file: Path, tmp_path: Path, capsys):
-    code, out, err = run([paper_file, "--plot", tmp_path / "plots", "--json"], capsys)
+def test_plots_are_written_as_well_formed_svg(tmp_path: Path, capsys):
+    path = tmp_path / "r.csv"
+    small().write_csv(path)
+    code, out, err = run([path, "--plot", tmp_path / "plots", "--json"], capsys)
     assert code == 0
     json.loads(out)
     names = sorted(p.name for p in (tmp_path / "plots").iterdir())
@@ -269,13 +273,18 @@ def test_plots_of_several_scores_are_kept_apart(tmp_path: Path):
     assert {"score_raters.svg", "other_raters.svg"} <= written
 
 
-def test_the_same_file_and_seed_give_the_same_document(two_emojis: pl.DataFrame):
-    first, second = (summarise(Study(two_emojis.head(2400)), Questions(seed=4)) for _ in range(2))
+def test_the_same_file_and_seed_give_the_same_document():
+    first, second = (summarise(Study(small()), Questions(seed=4)) for _ in range(2))
     assert json.dumps(first) == json.dumps(second)
 
 
 def test_nothing_in_the_document_is_not_a_number(paper: dict):
     json.dumps(paper, allow_nan=False)
+    # raters who agree perfectly, and a rater who gives the same score throughout
+    cube = np.zeros((6, 3, 3)) + np.arange(3.0)[None, :, None]
+    json.dumps(summarise(Study(long_table(cube))), allow_nan=False)
+    cube[:, :, 1] = 2
+    json.dumps(summarise(Study(long_table(cube))), allow_nan=False)
 
 
 def test_help_names_every_option(capsys):

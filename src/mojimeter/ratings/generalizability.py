@@ -375,6 +375,8 @@ def _notes(evidence: Evidence, object_name: str, object_variance: str) -> tuple[
         )
     elif evidence.components.raw.get(object_name, 0.0) < 0:
         notes.append(f"the {object_name} component is estimated below zero and is set to zero")
+    if evidence.design.nested and not evidence.design.complete:
+        notes.append("nested levels are unequal in number; raters needed and ceilings take their mean")
     refused = [n for n in evidence.weights.relative if n not in evidence.components.used]
     if refused:
         notes.append(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mojimeter.errors import InputError
-from mojimeter.ratings.svg import FAINT, INK, Canvas, Scale, ticks
+from mojimeter.ratings.svg import FAINT, INK, PALE, Canvas, Scale, ticks
 
 _LEFT, _ROW, _WIDTH = 170, 24, 640
 
@@ -72,12 +72,14 @@ def draw_g(document: Mapping[str, Any]) -> Canvas | None:
     rows = document["d_study"]
     if len(rows) < 2:
         return None
-    title = f"G for ranking {document['generalizability']['object']}s over the number of raters, 95% interval"
+    intervals = all(r["g"].get("ci") for r in rows)
+    title = f"G for ranking {document['generalizability']['object']}s over the number of raters"
+    title += ", 95% interval" if intervals else ""
     canvas = Canvas(_WIDTH, 360, title)
     canvas.text(20, 26, title, size=14)
     x = Scale(rows[0]["rater"], rows[-1]["rater"], 60, _WIDTH - 30, log=True)
     y = Scale(0.0, 1.0, 310, 50)
-    if all(r["g"].get("ci") for r in rows):
+    if intervals:
         canvas.band([(x(r["rater"]), y(r["g"]["ci"][0]), y(r["g"]["ci"][1])) for r in rows])
     for value in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
         canvas.line([(60, y(value)), (_WIDTH - 30, y(value))], FAINT, 1, dashed=value == 0.8)
@@ -128,8 +130,8 @@ def draw_ranks(document: Mapping[str, Any]) -> Canvas | None:
         y = _top(k) + 11
         low, high = row["rank"]
         canvas.text(_LEFT - 8, y + 4, _short(row["system"]), "end")
-        canvas.line([(x(low), y), (x(high), y)], width=6)
-        canvas.dot(x(k + 1), y, 3, "white")
+        canvas.line([(x(low), y), (x(high), y)], PALE, width=8)
+        canvas.dot(x(k + 1), y)
     for place in sorted({1, n, *(round(t) for t in ticks(1, n, 8))} - {0}):
         canvas.text(x(place), _top(len(rows)) + 16, f"{place}", "middle")
     return canvas

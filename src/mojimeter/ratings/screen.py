@@ -38,7 +38,7 @@ def render(document: Mapping[str, Any], width: int = WIDTH) -> str:
         _verdict(document, width),
         _ranking(document, decimals, width),
         _tests(document, width),
-        _components(document, decimals, width),
+        _components(document, width),
         _generalizability(document, width),
         _agreement(document, decimals, width),
         _next_steps(document, width),
@@ -70,7 +70,9 @@ def _ranking(document: Mapping[str, Any], decimals: int, width: int) -> str:
     if not rows:
         return ""
     longest = max(6, min(24, max(len(r["system"]) for r in rows)))
-    head = f"{'RANKING':<{longest + 2}}{'mean':>8}  {'against the average [95%]':>28}  {'rank':>7}  {'best':>5}"
+    title = "RANKING" if document["higher_is_better"] else "RANKING, low is good"
+    longest = max(longest, len(title) - 2)
+    head = f"{title:<{longest + 2}}{'mean':>8}  {'against the average [95%]':>28}  {'rank':>7}  {'best':>5}"
     lines = [head]
     shown = rows if len(rows) <= _MOST_SYSTEMS else rows[: _MOST_SYSTEMS - 2]
     for row in shown:
@@ -131,7 +133,7 @@ def _tests(document: Mapping[str, Any], width: int) -> str:
         p = "" if test["p"] is None else _p(test["p"])
         line = f"{mark} {_TEST_NAMES[name]:<18}{f:>8}  {df:>12}  {p:>7}   "
         lines.append(line + _clip(test["assumes"], width - len(line)))
-    if tests.get("note"):
+    if tests.get("note") and tests["note"] not in document["notes"]:
         lines.append(_wrap(tests["note"], width, indent=2))
     return "\n".join(lines)
 
@@ -146,13 +148,14 @@ def _p(p: float) -> str:
     return f"{p:.3f}".lstrip("0") if p < 0.995 else "> .99"
 
 
-def _components(document: Mapping[str, Any], decimals: int, width: int) -> str:
+def _components(document: Mapping[str, Any], width: int) -> str:
     rows = document["components"]
     if not rows:
         return _wrap(document.get("refused", "none"), width, first="COMPONENTS")
     longest = max(10, *(len(r["source"]) for r in rows))
     most = max((r["share"] or 0.0) for r in rows) or 1.0
     intervals = any(r["ci"] for r in rows)
+    decimals = _decimals(document["scale"]["sd"] ** 2 / 10)
     head = f"estimate{' [95%]' if intervals else ''}, {document['estimator']}"
     lines = [f"{'COMPONENTS':<{longest + 2}}  share of variance{'':{_BAR - 9}}{head}"]
     for row in sorted(rows, key=lambda r: -(r["share"] if r["share"] is not None else -1.0)):
@@ -160,7 +163,7 @@ def _components(document: Mapping[str, Any], decimals: int, width: int) -> str:
             lines.append(_clip(f"  {row['source']:<{longest}}  refused: {row['reason']}", width))
             continue
         bar = "█" * round(_BAR * row["share"] / most)
-        value = _estimate({"value": row["estimate"], "ci": row["ci"]}, max(decimals, 3))
+        value = _estimate({"value": row["estimate"], "ci": row["ci"]}, decimals)
         lines.append(f"  {row['source']:<{longest}}  {100 * row['share']:5.1f}% {bar:<{_BAR}} {value}")
     lines.append(_wrap(document["formula"], width, indent=4, first="  "))
     return "\n".join(lines)
@@ -194,7 +197,8 @@ def _generalizability(document: Mapping[str, Any], width: int) -> str:
 
 
 def _raters_needed(g: Mapping[str, Any]) -> str:
-    parts, conditional = [], False
+    parts: list[str] = []
+    conditional = False
     for target, needed in g["raters_needed"].items():
         value = "none" if needed["value"] is None else f"{needed['value']:.0f}"
         ci = needed.get("ci")
@@ -225,10 +229,10 @@ def _agreement(document: Mapping[str, Any], decimals: int, width: int) -> str:
     lines = [_wrap("offsets count: " + ", ".join(first), width, first="AGREEMENT")]
     if second:
         lines.append(_wrap("offsets ignored: " + ", ".join(second), width))
-    lines += [
-        _wrap(text, width) for text in (_worst_pair(agreement), _rater_means(document["raters"], decimals)) if text
-    ]
-    return "\n".join(lines)
+    more = [_worst_pair(agreement), _rater_means(document["raters"], decimals)]
+    if "sampled_ratings" in agreement:
+        more.insert(0, f"from about {agreement['sampled_ratings']:,} ratings, whole items drawn at random")
+    return "\n".join(lines + [_wrap(text, width) for text in more if text])
 
 
 def _or_reason(estimate: Mapping[str, Any] | None) -> str:
@@ -258,11 +262,10 @@ def _rater_means(raters: Sequence[Mapping[str, Any]], decimals: int) -> str:
     if not raters:
         return ""
     ordered = sorted(raters, key=lambda r: -r["mean"])
-    if len(ordered) > 6:
-        ends = [ordered[0], ordered[-1]]
-        text = " to ".join(f"{_clip(r['rater'], 16)}: {r['mean']:.{decimals}f}" for r in ends)
-        return f"means of {len(ordered)} raters: {text}"
-    return "means of raters: " + ", ".join(f"{_clip(r['rater'], 16)}: {r['mean']:.{decimals}f}" for r in ordered)
+    shown = [f"{r['mean']:.{decimals}f} ({_clip(r['rater'], 16)})" for r in ordered]
+    if len(shown) > 6:
+        return f"means of {len(shown)} raters: {shown[0]} to {shown[-1]}"
+    return "means of raters: " + ", ".join(shown)
 
 
 def _next_steps(document: Mapping[str, Any], width: int) -> str:

@@ -236,6 +236,8 @@ class Study:
             return c.assemble("henderson", estimates, self.design, self.score, notes=notes)
         if self.design.complete:
             estimates, criterion = c.reml_from_mean_squares(self.anova())
+            zero = [name for name, value in estimates.items() if value == 0]
+            notes += (f"REML puts {', '.join(zero)} at zero and moves the other components with it",) if zero else ()
         else:
             estimates, criterion = dict(self._reml.components), self._reml.criterion
             notes += () if self._reml.note is None else (self._reml.note,)
@@ -299,7 +301,7 @@ class Study:
         from dataclasses import replace
 
         others = " and ".join(f"{f}s" for f in self.design.facets if f != "system")
-        test = replace(self._reml.system_test(), assumes=f"systems fixed, {others} random (REML, Fai-Cornelius)")
+        test = replace(self._reml.system_test(), assumes=f"systems fixed, {others} random")
         return EffectTests("system", "reml", {"reml": test}, self._reml.with_fixed("system").note)
 
     def g_study(
@@ -476,7 +478,9 @@ class Study:
         except DesignError as error:
             return refuse(str(error))
 
-    def agreement(self, level: str = "interval", seed: int = 1) -> Agreement:
+    def agreement(
+        self, level: str = "interval", seed: int = 1, draws: int = 1000, most: int | None = None
+    ) -> Agreement:
         """How far raters agree, cell by cell (item x system); coefficients that see offsets first.
 
         Intervals draw whole items, whose cells belong together.
@@ -484,6 +488,8 @@ class Study:
         Args:
             level: of measurement of the scores: "nominal", "ordinal", "interval" or "ratio".
             seed: of the draws.
+            draws: of the intervals.
+            most: about how many ratings to look at, whole items drawn at random; None: all of them.
 
         Raises:
             DesignError: fewer than two raters.
@@ -492,7 +498,10 @@ class Study:
 
         matrix, own = self.matrix(), self.names["rater"]
         names = own if matrix.shape[1] == len(own) else [str(k + 1) for k in range(matrix.shape[1])]
-        return agree(matrix, names, level=cast("Level", level), cluster=self._items_of_cells(), seed=seed)
+        items = self._items_of_cells()
+        if most is not None and self.design.cells > most:
+            matrix, items = _draw_items(matrix, items, most / self.design.cells, seed)
+        return agree(matrix, names, level=cast("Level", level), cluster=items, draws=draws, seed=seed)
 
     def _items_of_cells(self) -> NDArray[np.int64] | None:
         """Item number of each row of `matrix`; None where a cell is an item."""
@@ -508,3 +517,18 @@ class Study:
         from mojimeter.ratings.length import length_effects
 
         return length_effects(self, column, **options)
+
+
+def _draw_items(
+    matrix: Floats, items: NDArray[np.int64] | None, share: float, seed: int
+) -> tuple[Floats, NDArray[np.int64] | None]:
+    """About this share of the cells, whole items at random."""
+    rng = np.random.default_rng(seed)
+    if items is None:
+        kept = np.sort(rng.permutation(len(matrix))[: max(2, round(share * len(matrix)))])
+        return matrix[kept], None
+    n = int(items.max()) + 1
+    drawn = np.zeros(n, dtype=bool)
+    drawn[rng.permutation(n)[: max(2, round(share * n))]] = True
+    rows = drawn[items]
+    return matrix[rows], np.unique(items[rows], return_inverse=True)[1]

@@ -31,6 +31,7 @@ T = TypeVar("T")
 SCHEMA = 1
 _MOST_PAIRS = 2000
 _MOST_RATERS = 200
+_MOST_AGREEMENT = 30_000  # ratings; agreement resamples all of them hundreds of times
 _GATES = ("g", "phi", "alpha", "icc")
 
 
@@ -133,6 +134,7 @@ def summarise(study: Study, questions: Questions | None = None) -> dict[str, Any
         "agreement": _agreement(study, ask),
         "raters": _raters(study),
         "ranking": ranking.to_dict() if ranking else [],
+        "higher_is_better": ask.higher_is_better,
         "pairs": _pairs(ranking),
         "verdict": verdict.verdict,
         "sentence": verdict.sentence,
@@ -252,11 +254,14 @@ def _decisions(study: Study, ask: Questions, g_study: GStudy | None) -> list[dic
 
 
 def _agreement(study: Study, ask: Questions) -> dict[str, Any]:
-    found, why = _attempt(lambda: study.agreement(ask.level, ask.seed))
+    """Agreement; of a large table that of whole items drawn at random, which `sampled_ratings` then counts."""
+    large = study.design.cells > _MOST_AGREEMENT
+    draws = 200 if large else 1000
+    found, why = _attempt(lambda: study.agreement(ask.level, ask.seed, draws, _MOST_AGREEMENT))
     if found is None:
         return {"reason": why}
     document: dict[str, Any] = found.to_dict()
-    return document
+    return document | {"sampled_ratings": _MOST_AGREEMENT} if large else document
 
 
 def _raters(study: Study) -> list[dict[str, Any]]:
