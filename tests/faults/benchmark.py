@@ -29,9 +29,9 @@ def write_posts(path: Path, count: int) -> Path:
 
 def reply(model: str, messages: list[dict[str, str]]) -> str:
     """What the provider's models answer: three emoji, or labels, by a hash of what they read."""
-    question = messages[-1]["content"]
+    question = "\n".join(message["content"] for message in messages)
     if model == "labeller":
-        text = post_in(question)
+        text = post_in(messages[-1]["content"])
         asked = [task for task in LABELS if re.search(rf"^{task}: ", question, re.MULTILINE)]
         if not asked:  # one task, known by its labels
             task = next(t for t, labels in LABELS.items() if all(f"- {label}: " in question for label in labels))

@@ -1,7 +1,8 @@
 """What a judge is asked: one question a task, or the five in one, with each label defined.
 
 The wording is this project's own. Age and gender are asked for as a reader's impression, because that is all a
-text can give. Knows the label sets and nothing of models or votes.
+text can give. All but the text stands in the system message, so that a provider reads it once and not for
+every text. Knows the label sets and nothing of models or votes.
 """
 
 from __future__ import annotations
@@ -61,12 +62,12 @@ _SYSTEM = (
 
 def single_prompt(task: str, text: str) -> tuple[tuple[str, str], ...]:
     """The messages that ask for one task's label of one text."""
-    return (("system", _SYSTEM), ("user", _single_question(task) + _quoted(text)))
+    return (("system", _single_question(task)), ("user", _quoted(text)))
 
 
 def joint_prompt(tasks: Sequence[str], text: str) -> tuple[tuple[str, str], ...]:
     """The messages that ask for the labels of several tasks at once, one line each."""
-    return (("system", _SYSTEM), ("user", _joint_question(tuple(tasks)) + _quoted(text)))
+    return (("system", _joint_question(tuple(tasks))), ("user", _quoted(text)))
 
 
 def prompts_digest(tasks: Sequence[str], together: bool) -> str:
@@ -77,7 +78,7 @@ def prompts_digest(tasks: Sequence[str], together: bool) -> str:
 
 @lru_cache(maxsize=16)
 def _single_question(task: str) -> str:
-    return f"{QUESTIONS[task]}\n{_options(task)}\n\nAnswer with one word: {_or(LABELS[task])}.\n\n"
+    return f"{_SYSTEM}\n\n{QUESTIONS[task]}\n{_options(task)}\n\nAnswer with one word: {_or(LABELS[task])}."
 
 
 @lru_cache(maxsize=16)
@@ -85,8 +86,8 @@ def _joint_question(tasks: tuple[str, ...]) -> str:
     questions = "\n\n".join(f"{task}: {QUESTIONS[task]}\n{_options(task)}" for task in tasks)
     form = "\n".join(f"{task}: {_or(LABELS[task])}" for task in tasks)
     return (
-        "Answer each question by itself; one answer says nothing about another.\n\n"
-        f"{questions}\n\nAnswer with exactly these {len(tasks)} lines, one label in each:\n{form}\n\n"
+        f"{_SYSTEM} Answer each question by itself; one answer says nothing about another.\n\n"
+        f"{questions}\n\nAnswer with exactly these {len(tasks)} lines, one label in each:\n{form}"
     )
 
 

