@@ -531,7 +531,7 @@ def summarise(rates: list[Rate]) -> str:
     cautious = [rate for rate in default if rate.off and not rate.harmful]
     lines = [
         f"Of {len(default)} rates of what `ratings study` prints by default, "
-        f"{len(default) - len(harmful) - len(cautious)} are within 1.5 points of nominal (or not beyond it by two Monte Carlo errors), "
+        f"{len(default) - len(harmful) - len(cautious)} are within 1.5 points of nominal (or two errors of that), "
         f"{len(cautious)} are on the cautious side, {len(harmful)} claim too much:",
         "",
     ]

@@ -208,6 +208,13 @@ class BlockedModel:
             self._covariance_gradient(inside, t, covariance, variances),
         )
 
+    @property
+    def cross_products(self) -> Floats:
+        """X'X of the fixed effects, shape (p, p)."""
+        x = self.design_matrix
+        products: Floats = x.T @ (self._cell_counts[:, None] * x)
+        return products
+
     def _to_cells(self, v: Floats) -> Floats:
         return _sums(self._cell, v, self.m)
 

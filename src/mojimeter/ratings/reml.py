@@ -79,6 +79,7 @@ class RemlFit:
         components_covariance: asymptotic covariance of the variances in the order of `components` (inverse observed
             information; zero rows for variances at their bound).
         beta, covariance, covariance_gradient: fixed effects (intercept first), their covariance, its derivatives.
+        cross_products: X'X of the fixed effects.
         caution: what a comparison of the systems rests on, where they have no items or raters in common.
         groups, scores: the data.
     """
@@ -93,6 +94,7 @@ class RemlFit:
     beta: Floats = field(default_factory=lambda: np.empty(0), repr=False)
     covariance: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
     covariance_gradient: Floats = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
+    cross_products: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
     caution: str | None = None
     groups: Mapping[str, Integers] = field(default_factory=dict, repr=False)
     scores: Floats = field(default_factory=lambda: np.empty(0), repr=False)
@@ -153,8 +155,7 @@ class RemlFit:
             InputError: the model has no such factor, or its levels cannot be compared.
         """
         fit = self.with_fixed(factor)
-        rows = np.eye(fit.beta.size)[fit._columns(factor)]
-        f, df1, df2, p = hypothesis_test(fit._known, rows)
+        f, df1, df2, p = hypothesis_test(fit._known, fit._contrasts(factor))
         random = [s for s in fit.components if s != RESIDUAL]
         return FTest(
             f, df1, df2, p, assumes=f"{', '.join(random)} random (REML)", error="Fai-Cornelius, Satterthwaite df"
@@ -184,6 +185,19 @@ class RemlFit:
     @property
     def _known(self) -> Uncertain:
         return Uncertain(self.beta, self.covariance, self.covariance_gradient, self.components_covariance)
+
+    def _contrasts(self, factor: str) -> Floats:
+        """Rows that are zero when the levels of a factor are equal, shape (levels - 1, p).
+
+        The degrees of freedom depend (little) on which rows span the hypothesis. These are lmerTest's: the rows of
+        the unit upper triangle of X'X (Doolittle) with the factor's columns last.
+        """
+        own = np.arange(self.beta.size)[self._columns(factor)]
+        order = np.concatenate([np.setdiff1d(np.arange(self.beta.size), own), own])
+        factored = np.linalg.cholesky(self.cross_products[np.ix_(order, order)])
+        rows = np.zeros((own.size, order.size))
+        rows[:, order] = (factored / np.diagonal(factored)).T[-own.size :]
+        return rows
 
     def _columns(self, factor: str) -> slice:
         start = 1
@@ -306,6 +320,7 @@ def fit_components(
         beta=beta,
         covariance=at.covariance * scale**2,
         covariance_gradient=at.covariance_gradient[order],
+        cross_products=model.cross_products,
         groups=codes,
         scores=y,
     )

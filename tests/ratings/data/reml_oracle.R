@@ -1,3 +1,4 @@
+# Draws the tables beside it and lets lme4 and lmerTest fit them. Run from the root: Rscript tests/ratings/data/reml_oracle.R
 suppressMessages(library(lmerTest)); options(digits=12)
 ctl <- lmerControl(optimizer="bobyqa", optCtrl=list(rhobeg=2e-3,rhoend=1e-9,maxfun=1e6), check.nobs.vs.nRE="ignore", calc.derivs=FALSE, check.nobs.vs.nlev="ignore", check.nlev.gtr.1="ignore")
 set.seed(20261)
@@ -40,4 +41,7 @@ d$score <- round(2+.3*d$system+rnorm(I,0,.6)[d$item]+rnorm(60,0,.7)[d$rater]+rno
 d <- d[runif(nrow(d))>.15, c("item","system","rater","score")]
 write.csv(d,paste0(dir,"reml_nested_15x4.csv"),row.names=FALSE,quote=FALSE)
 out <- c(out, one("nested_15x4",d,"(1|item)+(1|rater)+(1|item:system)"))
+# a table (drawn by numpy, all of its variances but three near zero) whose fit has two zeros and uneven degrees of freedom
+d <- read.csv(paste0(dir,"reml_two_zeros_7x3x5.csv"))
+out <- c(out, one("two_zeros_7x3x5",d,full))
 cat(paste0('{\n "note": "Made by tests/ratings/data/reml_oracle.R: data simulated, values by ',R.version.string,', lme4 ',packageVersion("lme4"),', lmerTest ',packageVersion("lmerTest"),' (bobyqa, rhoend 1e-9)",\n "sets": {\n',paste(out,collapse=",\n"),'\n }\n}\n'),file=paste0(dir,"reml_oracle.json"))
