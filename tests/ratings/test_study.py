@@ -191,3 +191,21 @@ def test_nothing_but_the_core_libraries_is_needed():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 0.5 < json.loads(done.stdout)["value"] < 1
+
+
+def test_the_names_others_rely_on_can_be_imported_in_any_order():
+    import importlib
+
+    for module in ("plan", "power", "printed"):
+        importlib.import_module(f"mojimeter.ratings.{module}")
+    from mojimeter.ratings import PrintedTable, plan, power
+
+    assert callable(plan)
+    assert callable(power)
+    assert isinstance(PrintedTable, type)
+
+
+def test_length_and_agreement_are_asked_of_the_study():
+    study = Study(FRAME.with_columns((pl.col("item") * 3 + pl.col("system")).alias("length")))
+    assert study.length("length").covariate == "length"
+    assert study.agreement().to_dict()["alpha"]["interval"]["value"] is not None

@@ -21,7 +21,7 @@ from mojimeter.ratings.components import expected_mean_squares
 from mojimeter.ratings.design import DesignError
 from mojimeter.ratings.generalizability import error_weights
 from mojimeter.ratings.studentized_range import range_quantile, range_tail
-from mojimeter.ratings.system_tests import ErrorTerm, error_term
+from mojimeter.ratings.system_tests import COLLAPSED, ErrorTerm, error_term
 from mojimeter.stats import Estimate
 
 Floats = NDArray[np.float64]
@@ -226,7 +226,8 @@ def _errors_of_pairs(squares: Mapping[str, Floats], terms: Mapping[str, float], 
     total, spread = np.asarray(total), np.asarray(spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         own_df = np.where(spread > 0, total**2 / spread, 0.0)
-        bad = (total <= 1e-9 * plus) | (own_df < 1)
+        fewest = min(df[t] for t, c in terms.items() if c > 0)
+        bad = (total <= 1e-9 * plus) | (own_df < COLLAPSED * fewest)
         value = np.where(bad, plus, total)
         own_df = np.where(bad, np.where(np.asarray(spread_plus) > 0, plus**2 / spread_plus, 1.0), own_df)
     se = np.sqrt(2 * value / anova.design.multiplier(anova.design.effect(facet)))

@@ -131,7 +131,8 @@ def _tests(document: Mapping[str, Any], width: int) -> str:
         f = f"{test['f']:.2f}" if test["f"] is not None else (test.get("state") or "none")
         df = "" if test["df2"] is None else f"{_df(test['df1'])}, {_df(test['df2'])}"
         p = "" if test["p"] is None else _p(test["p"])
-        line = f"{mark} {_TEST_NAMES[name]:<18}{f:>8}  {df:>12}  {p:>7}   "
+        title = "F" if name == "quasi_f" and not set("+-") & set(test["error"]) else _TEST_NAMES[name]
+        line = f"{mark} {title:<18}{f:>8}  {df:>12}  {p:>7}   "
         lines.append(line + _clip(test["assumes"], width - len(line)))
     if tests.get("note") and tests["note"] not in document["notes"]:
         lines.append(_wrap(tests["note"], width, indent=2))
@@ -175,7 +176,7 @@ def _generalizability(document: Mapping[str, Any], width: int) -> str:
         return _wrap(str(g.get("reason", "none")), width, first="G")
     text = f"{_estimate(g['g'], 2)} for ranking {g['object']}s; Phi {_estimate(g['phi'], 2)} for their scores as such"
     if g["cancels_from_ranking"]:
-        text += f" (it counts {', '.join(g['cancels_from_ranking'])} too, which cancel from the ranking)"
+        text += f" ({', '.join(g['cancels_from_ranking'])} in the error too, which all {g['object']}s share)"
     if g["object_variance"] != "unbiased":
         text += f"; with the variance of the observed means ({g['object_variance']})"
     if g["less_spread_than_chance"]:
@@ -188,9 +189,11 @@ def _generalizability(document: Mapping[str, Any], width: int) -> str:
     if not g["universe_variance"]:
         at_panel = at_items = None
     if at_panel is not None:
-        ceilings.append(f"this panel on unlimited items {at_panel:.2f}")
+        panel = "this panel on " if "rater" in document["design"] else ""
+        ceilings.append(f"{panel}unlimited items {at_panel:.2f}")
     if at_items is not None:
-        ceilings.append(f"unlimited raters on these items {at_items:.2f}")
+        items = " on these items" if "item" in document["design"] and g["object"] != "item" else ""
+        ceilings.append(f"unlimited raters{items} {at_items:.2f}")
     if ceilings:
         lines.append(_wrap("ceiling of G: " + ", ".join(ceilings), width))
     return "\n".join(lines)
@@ -218,18 +221,20 @@ def _agreement(document: Mapping[str, Any], decimals: int, width: int) -> str:
     agreement = document["agreement"]
     if "alpha" not in agreement:
         return _wrap(str(agreement.get("reason", "none")), width, first="AGREEMENT") if agreement else ""
-    first = [f"alpha (interval) {_or_reason(agreement['alpha'].get('interval'))}"]
-    if "2,1" in agreement.get("icc", {}):
-        first.append(f"ICC(2,1) {_or_reason(agreement['icc']['2,1'])}")
-    second = []
-    if "3,1" in agreement.get("icc", {}):
-        second.append(f"ICC(3,1) {_or_reason(agreement['icc']['3,1'])}")
-    if agreement.get("pearson"):
-        second.append(f"Pearson {_or_reason(agreement['pearson'])}")
-    lines = [_wrap("offsets count: " + ", ".join(first), width, first="AGREEMENT")]
-    if second:
-        lines.append(_wrap("offsets ignored: " + ", ".join(second), width))
-    more = [_worst_pair(agreement), _rater_means(document["raters"], decimals)]
+    nested = "rater" in document["design"].get("nested", {})
+    first, second = ["ICC(1,1)"] if nested else ["ICC(2,1)"], [] if nested else ["ICC(3,1)"]
+    icc = agreement.get("icc", {})
+    counted = [f"alpha (interval) {_or_reason(agreement['alpha'].get('interval'))}"]
+    counted += [f"{name} {_or_reason(icc[name[4:-1]])}" for name in first if name[4:-1] in icc]
+    ignored = [f"{name} {_or_reason(icc[name[4:-1]])}" for name in second if name[4:-1] in icc]
+    if agreement.get("pearson") and not nested:
+        ignored.append(f"Pearson {_or_reason(agreement['pearson'])}")
+    lines = [_wrap("offsets count: " + ", ".join(counted), width, first="AGREEMENT")]
+    if ignored:
+        lines.append(_wrap("offsets ignored: " + ", ".join(ignored), width))
+    if nested:
+        lines.append(_wrap("raters differ from item to item, so no two of them can be compared", width))
+    more = ["" if nested else _worst_pair(agreement), _rater_means(document["raters"], decimals)]
     if "sampled_ratings" in agreement:
         more.insert(0, f"from about {agreement['sampled_ratings']:,} ratings, whole items drawn at random")
     return "\n".join(lines + [_wrap(text, width) for text in more if text])

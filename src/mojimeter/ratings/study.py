@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mojimeter.ratings.bootstrap import Bootstrap
     from mojimeter.ratings.components import Components
     from mojimeter.ratings.generalizability import DStudy, Evidence, GStudy
+    from mojimeter.ratings.length import LengthEffects
     from mojimeter.ratings.ranking import Ranking
     from mojimeter.ratings.reml import RemlFit
     from mojimeter.ratings.system_tests import EffectTests, FTest
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 ESTIMATORS = ("ems", "reml", "henderson")
+_MOST_FIXED = 200  # levels of a facet that REML takes as fixed effects
 ROLES = ("item", "system", "rater")
 
 
@@ -293,16 +295,16 @@ class Study:
     def _test_incomplete(self, source: str) -> EffectTests:
         from mojimeter.ratings.system_tests import EffectTests
 
-        if source != "system":
+        if source in self.design.nested or source not in self.design.levels or len(self.names[source]) > _MOST_FIXED:
             raise DesignError(
-                f"{self.origin}: with ratings missing only systems can be tested, not {source}; a complete table is "
-                "needed for that"
+                f"{self.origin}: with ratings missing only crossed facets of up to {_MOST_FIXED} levels can be tested, "
+                f"not {source}; a complete table is needed for that"
             )
         from dataclasses import replace
 
-        others = " and ".join(f"{f}s" for f in self.design.facets if f != "system")
-        test = replace(self._reml.system_test(), assumes=f"systems fixed, {others} random")
-        return EffectTests("system", "reml", {"reml": test}, self._reml.with_fixed("system").note)
+        others = " and ".join(f"{f}s" for f in self.design.facets if f != source)
+        test = replace(self._reml.system_test(source), assumes=f"{source}s fixed, {others} random")
+        return EffectTests(source, "reml", {"reml": test}, self._reml.with_fixed(source).note)
 
     def g_study(
         self,
@@ -369,9 +371,13 @@ class Study:
     def _test_behind_g(self, object: str, estimator: str, object_variance: str) -> FTest | None:
         if object_variance != "unbiased" or estimator == "henderson" or object in self.design.nested:
             return None
-        if not self.design.complete and object != "system":
+        try:
+            tests = self.test(object)
+        except DesignError:
             return None
-        test = self.test(object).chosen
+        if tests.default == "quasi_f_sums":
+            return None  # 1 - 1 / F'' is not G: its interval then comes from draws of all mean squares
+        test = tests.chosen
         return test if test.f is not None and test.f > 0 else None
 
     def means(self, facet: str | None = None) -> Floats:
@@ -512,11 +518,17 @@ class Study:
         items[cell] = self.codes["item"]
         return items
 
-    def length(self, column: str, **options: Any) -> Any:
-        """Effects of a covariate (length, tokens) on the scores; see `mojimeter.ratings.length`."""
+    def length(self, column: str, tolerance: float = 0.0, higher_is_better: bool = True) -> LengthEffects:
+        """Effects of a covariate (length, tokens, emoji count) on the scores, and the ranking without them.
+
+        Args:
+            column: numeric column of the table.
+            tolerance: outputs whose covariates differ by at most this are of equal length.
+            higher_is_better: high scores are good.
+        """
         from mojimeter.ratings.length import length_effects
 
-        return length_effects(self, column, **options)
+        return length_effects(self, column, tolerance=tolerance, higher_is_better=higher_is_better)
 
 
 def _draw_items(

@@ -209,7 +209,7 @@ def _attempt(question: Callable[[], T], must: bool = False) -> tuple[T | None, s
 
 def _tests(study: Study) -> dict[str, EffectTests]:
     out = {}
-    for facet in study.design.facets:
+    for facet in study.design.facets if study.design.complete else (study.default_object,):
         found, _ = _attempt(partial(study.test, facet))
         if found is not None:
             out[found.source] = found

@@ -16,8 +16,10 @@ from mojimeter.ratings.anova import Anova
 from mojimeter.ratings.components import expected_mean_squares
 from mojimeter.ratings.design import RESIDUAL, DesignError, Effect
 
-# Below this the Satterthwaite degrees of freedom are noise: the denominator is a small difference of large numbers.
-_SMALLEST_DF = 1.0
+# A denominator whose degrees of freedom fall below this share of the smallest of its positive mean squares is a small
+# difference of large numbers. Simulated for 3 to 20 items, 3 to 6 systems and 3 to 12 raters, the 5% test then rejects
+# 2.5% to 5.0% of the time, against 2.0% to 5.0% with no fall-back, and nowhere more than 5.0%.
+COLLAPSED = 0.5
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class ErrorTerm:
     Attributes:
         value: the combination; plus and minus its positive and negative parts (both >= 0).
         df: Satterthwaite's degrees of freedom of `value`; df_plus those of the positive part.
+        smallest_df: the fewest that any positive mean square has.
         terms: effect name -> coefficient.
     """
 
@@ -97,12 +100,13 @@ class ErrorTerm:
     minus: float
     df: float
     df_plus: float
+    smallest_df: int
     terms: Mapping[str, float]
 
     @property
     def usable(self) -> bool:
         """Whether the combination is positive and known well enough to divide by."""
-        return self.value > 1e-9 * self.plus and self.df >= _SMALLEST_DF
+        return self.value > 1e-9 * self.plus and self.df >= COLLAPSED * self.smallest_df
 
     def describe(self, minus: bool = True) -> str:
         """The combination in words of effects; `minus` False leaves out the negative part."""
@@ -145,6 +149,7 @@ def error_term(anova: Anova, effect: Effect, fixed: frozenset[str] | None = None
         minus=minus,
         df=(plus - minus) ** 2 / spread if spread > 0 else 0.0,
         df_plus=plus**2 / spread_plus if spread_plus > 0 else 0.0,
+        smallest_df=min((anova.df[n] for n, c in terms.items() if c > 0), default=0),
         terms=dict(sorted(terms.items(), key=lambda t: -t[1])),
     )
 

@@ -93,7 +93,8 @@ def judge(
             sentence += f"; yet {_example(ranking)} if all pairs are compared at once: a lead, not a ranking"
         return Verdict("not_separated", sentence + _equivalence(ranking), _next_steps(g_study, design, False))
     if differing == pairs:
-        sentence = f"separated: all {count(systems)} systems differ from each other: {what}"
+        who = "the two systems differ" if systems == 2 else f"all {count(systems)} systems differ from each other"
+        sentence = f"separated: {who}: {what}"
         return Verdict("separated", sentence + _equivalence(ranking), _next_steps(g_study, design, True))
     sentence = f"partly: {differing:,} of {pairs:,} pairs differ: {what}"
     if not differing:
