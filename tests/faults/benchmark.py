@@ -13,6 +13,7 @@ from mojimeter.runs.recommend import Outcome, run_recommend
 from mojimeter.runs.settings import RecommendSettings
 from tests.faults.provider import Provider
 
+POSTS = 8
 EMOJI = ("😀", "😢", "😡", "🎉", "🐹", "🚌", "🌧️", "❤️", "👍🏽", "🙏")
 
 
@@ -55,12 +56,19 @@ def post_in(question: str) -> str:
 
 
 def run(provider: Provider, posts: Path, out: Path, *, patience: Any = None, **settings: Any) -> Outcome:
-    """A run over the benchmark with few bootstrap draws."""
+    """A run over the benchmark with few bootstrap draws and, unless asked for, without baselines."""
     from mojimeter.models.patience import Patience
 
     options = {k: settings.pop(k) for k in ("prices", "max_cost", "allow_failures") if k in settings}
     chosen = RecommendSettings(
-        **{"posts": str(posts), "systems": (provider.system,), "judges": (provider.judge,), "draws": 50, **settings}
+        **{
+            "posts": str(posts),
+            "systems": (provider.system,),
+            "judges": (provider.judge,),
+            "draws": 50,
+            "baselines": False,
+            **settings,
+        }
     )
     quick = patience or Patience(sdk_retries=2, retries=0, attempt_timeout=20, max_connections=4)
     return run_recommend(chosen, out, patience=quick, **options)

@@ -40,5 +40,5 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
 @pytest.fixture
 def posts(tmp_path: Path) -> Path:
-    """Twelve posts."""
-    return benchmark.write_posts(tmp_path / "posts.csv", 12)
+    """A few posts."""
+    return benchmark.write_posts(tmp_path / "posts.csv", benchmark.POSTS)

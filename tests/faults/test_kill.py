@@ -20,7 +20,7 @@ CONNECTIONS = 4
 def command(provider: Provider, posts: Path, out: Path) -> list[str]:
     main = "from mojimeter.cli import main; main()"
     asked = ["recommend", str(posts), "--system", provider.system, "--judge", provider.judge, "--out", str(out)]
-    options = ["--max-connections", str(CONNECTIONS), "--bootstrap", "50", "--json"]
+    options = ["--max-connections", str(CONNECTIONS), "--bootstrap", "50", "--no-baselines", "--json"]
     return [sys.executable, "-c", main, *asked, *options]
 
 
@@ -36,7 +36,7 @@ def test_a_killed_run_goes_on_without_repeating_paid_calls_and_ends_with_the_rig
     environment = os.environ | provider.environment(KEY)
     process = subprocess.Popen(command(provider, posts, out), env=environment, stdout=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while sum(provider.answered.values()) < needed // 2 and time.monotonic() < deadline:
             time.sleep(0.01)
     finally:
@@ -61,7 +61,7 @@ def test_a_killed_run_goes_on_without_repeating_paid_calls_and_ends_with_the_rig
     assert sum(provider.requests.values()) == before
     assert again["systems"] == document["systems"]
     logs = sorted(path.name for path in (out / "logs").glob("*.eval"))
-    assert len(logs) == 3, "one whole log a system, none of the killed process"
+    assert len(logs) == 1, "one whole log a system, none of the killed process"
 
 
 def test_an_interrupted_run_says_so_and_leaves_with_130(serve: Serve, posts: Path, tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_an_interrupted_run_says_so_and_leaves_with_130(serve: Serve, posts: Pat
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while sum(provider.answered.values()) < 8 and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 130, stderr
     assert stdout == ""
     assert "interrupted" in stderr

@@ -20,6 +20,7 @@ from mojimeter.runs.settings import RecommendSettings
 from tests.faults import benchmark
 from tests.faults.conftest import Serve
 
+N = benchmark.POSTS
 THIRD_OF_THE_PAPER = 10  # its 30 judge calls a post and system: five tasks, three votes, with and without
 
 
@@ -27,17 +28,17 @@ def test_judge_calls_are_at_most_a_third_of_the_papers_with_the_same_labels(
     serve: Serve, posts: Path, tmp_path: Path
 ) -> None:
     provider = serve()
-    outcome = benchmark.run(provider, posts, tmp_path / "run", baselines=False)
-    assert provider.answered["labeller"] <= THIRD_OF_THE_PAPER * 12 * 1, "even with one system"
-    assert provider.answered["labeller"] == 2 * 2 * 12, "two votes on two texts a post"
+    outcome = benchmark.run(provider, posts, tmp_path / "run")
+    assert provider.answered["labeller"] <= THIRD_OF_THE_PAPER * N, "even with one system"
+    assert provider.answered["labeller"] == 2 * 2 * N, "two votes on two texts a post"
     labels = pl.read_ndjson(tmp_path / "run" / "labels.jsonl")
-    assert labels.height == 2 * 12
+    assert labels.height == 2 * N
     for row in labels.filter(pl.col("system") == "gold").join(read_posts(posts), on="id").iter_rows(named=True):
         # the majority of three votes of a judge that always says the same is what it says
         assert {task: row[task] for task in LABELS} == {
             task: benchmark.label_of(task, row["original"]) for task in LABELS
         }
-    assert outcome.document["calls"]["saved"] == 12 * 1 + 30 * 12 - (12 + 4 * 12)
+    assert outcome.document["calls"]["saved"] == N + 30 * N - (N + 4 * N)
 
 
 def test_originals_and_equal_texts_are_labelled_once_whatever_the_number_of_systems(
@@ -45,18 +46,18 @@ def test_originals_and_equal_texts_are_labelled_once_whatever_the_number_of_syst
 ) -> None:
     provider = serve(reply=lambda model, messages: "🦄" if model != "labeller" else benchmark.reply(model, messages))
     twin = provider.system.replace("writer", "twin")
-    benchmark.run(provider, posts, tmp_path / "run", systems=(provider.system, twin), baselines=False)
-    assert provider.answered["writer"] == provider.answered["twin"] == 12
-    assert provider.answered["labeller"] == 2 * 2 * 12, "the two systems said the same"
+    benchmark.run(provider, posts, tmp_path / "run", systems=(provider.system, twin))
+    assert provider.answered["writer"] == provider.answered["twin"] == N
+    assert provider.answered["labeller"] == 2 * 2 * N, "the two systems said the same"
 
 
 def test_the_papers_way_of_asking_takes_more_calls_and_gives_the_same_labels(
     serve: Serve, posts: Path, tmp_path: Path
 ) -> None:
     provider = serve()
-    benchmark.run(provider, posts, tmp_path / "together", limit=3, baselines=False)
+    benchmark.run(provider, posts, tmp_path / "together", limit=3)
     asked = provider.answered["labeller"]
-    benchmark.run(provider, posts, tmp_path / "apart", limit=3, baselines=False, together=False)
+    benchmark.run(provider, posts, tmp_path / "apart", limit=3, together=False)
     assert provider.answered["labeller"] - asked == 5 * asked
     columns = ["id", "system", *LABELS]
     together, apart = (
@@ -70,12 +71,12 @@ def test_score_gives_the_same_numbers_from_the_folder(serve: Serve, posts: Path,
     from mojimeter.runs.scoring import ScoringOptions, score_files
 
     out = tmp_path / "run"
-    outcome = benchmark.run(serve(), posts, out, epochs=2)
+    outcome = benchmark.run(serve(), posts, out, epochs=2, baselines=True)
     again = score_files(
         out / "posts.jsonl", [out / "outputs.jsonl"], [out / "labels.jsonl"], options=ScoringOptions(draws=50)
     ).to_dict()
     assert again["systems"] == outcome.document["systems"]
-    assert read_outputs([out / "outputs.jsonl"]).height == 12 * (2 + 1 + 1), "two epochs of the model, one of baselines"
+    assert read_outputs([out / "outputs.jsonl"]).height == N * (2 + 1 + 1), "two epochs of the model, one of baselines"
     assert json.loads((out / "scores.json").read_text())["systems"] == outcome.document["systems"]
     assert (out / "signature.txt").read_text().strip() == outcome.document["signature"]
 
@@ -86,7 +87,7 @@ def test_several_judges_make_an_item_system_judge_table(serve: Serve, posts: Pat
     outcome = benchmark.run(provider, posts, tmp_path / "run", limit=4, judges=(provider.judge, second))
     ratings = pl.read_ndjson(tmp_path / "run" / "ratings.jsonl")
     assert ratings.columns == ["item", "system", "rater", "epoch", "score"]
-    assert ratings.height == 4 * 3 * 2
+    assert ratings.height == 4 * 1 * 2
     assert ratings.filter(pl.col("rater") == second)["score"].unique().to_list() == [0]
     labels = read_labels([tmp_path / "run" / "labels.jsonl"]).filter(pl.col("judge") == provider.judge)
     gold = {row["id"]: row for row in labels.filter(pl.col("system") == "gold").iter_rows(named=True)}
@@ -99,7 +100,7 @@ def test_several_judges_make_an_item_system_judge_table(serve: Serve, posts: Pat
 
 def test_a_plan_counts_calls_and_money_and_asks_nobody(serve: Serve, posts: Path, tmp_path: Path) -> None:
     provider = serve()
-    settings = RecommendSettings(str(posts), (provider.system,), (provider.judge,), draws=50)
+    settings = RecommendSettings(str(posts), (provider.system,), (provider.judge,), draws=50, baselines=False)
     unpriced = plan_recommend(settings, tmp_path / "run", {})
     assert unpriced["usd"]["value"] is None
     assert provider.system in unpriced["usd"]["reason"]
@@ -109,7 +110,7 @@ def test_a_plan_counts_calls_and_money_and_asks_nobody(serve: Serve, posts: Path
     assert not (tmp_path / "run").exists()
     outcome = benchmark.run(provider, posts, tmp_path / "run")
     assert plan["calls"]["least"] <= outcome.document["calls"]["made"] <= plan["calls"]["most"]
-    assert plan["calls"]["recommend"] == {provider.system: 12}
+    assert plan["calls"]["recommend"] == {provider.system: N}
     assert 0 < plan["usd"]["least"] < plan["usd"]["most"]
     after = plan_recommend(settings, tmp_path / "run", prices)
     assert (after["calls"]["least"], after["calls"]["most"], after["usd"]["most"]) == (0, 0, 0)
@@ -123,7 +124,7 @@ def test_a_run_can_grow_but_not_turn_into_another(serve: Serve, posts: Path, tmp
     assert grown.document["calls"]["known"] == small.document["calls"]["made"]
     with pytest.raises(InputError, match="holds a run with n = '3', not '2'; give another --out"):
         benchmark.run(provider, posts, out, n="2")
-    benchmark.write_posts(posts, 5)
+    benchmark.write_posts(posts, 3)
     with pytest.raises(InputError, match="posts_sha256"):
         benchmark.run(provider, posts, out, limit=3)
 
@@ -148,7 +149,7 @@ def test_conditional_prompts_show_the_posts_own_age_and_gender(serve: Serve, pos
         return benchmark.reply(model, messages)
 
     provider = serve(reply=remember)
-    benchmark.run(provider, posts, tmp_path / "run", limit=2, strategy="conditional", baselines=False)
+    benchmark.run(provider, posts, tmp_path / "run", limit=2, strategy="conditional")
     assert len(asked) == 2
     assert all("gender as given: female" in question and "age as given: teen" in question for question in asked)
 
@@ -164,9 +165,7 @@ def test_conditional_prompts_with_the_judges_labels_are_marked_as_leaked(
         return benchmark.reply(model, messages)
 
     provider = serve(reply=remember)
-    outcome = benchmark.run(
-        provider, posts, tmp_path / "run", limit=4, strategy="conditional", profile="labels", baselines=False
-    )
+    outcome = benchmark.run(provider, posts, tmp_path / "run", limit=4, strategy="conditional", profile="labels")
     originals = read_posts(posts)["original"].to_list()[:4]
     expected = {f"age as given: {benchmark.label_of('age', text)}" for text in originals}
     assert {line for question in asked for line in expected if line in question} == expected
@@ -185,11 +184,11 @@ def test_baselines_alone_need_no_recommender_and_the_original_is_found_again(
     serve: Serve, posts: Path, tmp_path: Path
 ) -> None:
     provider = serve()
-    outcome = benchmark.run(provider, posts, tmp_path / "run", systems=("baseline/original",), baselines=False)
+    outcome = benchmark.run(provider, posts, tmp_path / "run", systems=("baseline/original",))
     assert provider.answered["writer"] == 0
     assert outcome.document["systems"]["baseline/original"]["overlap"]["f1"]["value"] == 100
     # the emoji stood at the end already, so the judge reads the very same text
-    assert provider.answered["labeller"] == 2 * 12
+    assert provider.answered["labeller"] == 2 * N
 
 
 @pytest.mark.parametrize(
