@@ -43,7 +43,7 @@ def render(document: Mapping[str, Any], width: int = WIDTH) -> str:
         _agreement(document, decimals, width),
         _next_steps(document, width),
     ]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part for part in parts if part) + f"\n{document['signature']}"
 
 
 def _decimals(sd: float) -> int:
@@ -176,7 +176,7 @@ def _generalizability(document: Mapping[str, Any], width: int) -> str:
         return _wrap(str(g.get("reason", "none")), width, first="G")
     text = f"{_estimate(g['g'], 2)} for ranking {g['object']}s; Phi {_estimate(g['phi'], 2)} for their scores as such"
     if g["cancels_from_ranking"]:
-        text += f" ({', '.join(g['cancels_from_ranking'])} in the error too, which all {g['object']}s share)"
+        text += f" (whose error also holds {', '.join(g['cancels_from_ranking'])}, which all {g['object']}s share)"
     if g["object_variance"] != "unbiased":
         text += f"; with the variance of the observed means ({g['object_variance']})"
     if g["less_spread_than_chance"]:

@@ -6,6 +6,7 @@ answers the question. It needs numpy, scipy, polars and narwhals only, and knows
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -175,6 +176,17 @@ class Study:
         out = np.full((counts.size, int(rater.max()) + 1), np.nan)
         out[cell, rater] = self.values
         return out
+
+    def fingerprint(self) -> str:
+        """Ten characters that change with any name or score and not with the order of rows."""
+        digest = hashlib.sha256()
+        for facet in self.design.facets:
+            digest.update("\0".join((facet, *self.names[facet], "")).encode())
+        key, _ = combine(self.codes, self.design.facets)
+        order = np.argsort(key, kind="stable")
+        digest.update(key[order].tobytes())
+        digest.update(self.values[order].tobytes())
+        return digest.hexdigest()[:10]
 
     def require_variation(self) -> None:
         """Refuse scores that are all equal.

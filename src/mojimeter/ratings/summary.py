@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mojimeter import __version__
 from mojimeter.datasets.tables import read_table
 from mojimeter.errors import GateError, InputError
 from mojimeter.ratings.components import Components
@@ -115,6 +116,7 @@ def summarise(study: Study, questions: Questions | None = None) -> dict[str, Any
     notes += [note for note in (g_study.notes if g_study else ()) if note not in notes]
     document: dict[str, Any] = {
         "schema": SCHEMA,
+        "signature": _signature(study, ask),
         "source": study.origin,
         "score": study.score,
         "design": study.design.to_dict(),
@@ -195,6 +197,24 @@ def _gated(document: dict[str, Any], metric: str) -> float | None:
         found = agreement.get("icc", {}).get("2,1", {})
     value = found.get("value")
     return value
+
+
+def _signature(study: Study, ask: Questions) -> str:
+    """Everything the numbers depend on: two documents may be compared where the settings agree."""
+    parts = {
+        "data": study.fingerprint(),
+        "n": study.design.cells,
+        "score": study.score,
+        "estimator": ask.estimator or study.default_estimator,
+        "object": ask.object or study.default_object,
+        "variance": ask.object_variance,
+        "fixed": ",".join(sorted(study.design.fixed)) or "-",
+        "pairs": ask.pairs,
+        "seed": ask.seed,
+        "version": __version__,
+    }
+    plain = {name: re.sub(r"[|:\s]", "_", str(value)) for name, value in parts.items()}
+    return "|".join(f"{name}:{value}" for name, value in plain.items())
 
 
 def _attempt(question: Callable[[], T], must: bool = False) -> tuple[T | None, str]:
