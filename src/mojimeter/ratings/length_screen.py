@@ -34,8 +34,8 @@ def describe_length(found: LengthEffects, ratios: Sequence[TwoRatios] = ()) -> s
         )
     notes = (
         f"{found.matched_pairs:,} pairs of outputs for one item are of equal length (to within {found.tolerance:g}); "
-        "each rater judges who wins. Controlled: the mean at the average length, by the slope within items and systems, "
-        f"{_show(found.panel.within_items_and_systems)}. Intervals of the panel's slope within items, the controlled "
+        "each rater judges who wins. Controlled: the mean at the average length, by the slope within items and systems "
+        f"({_show(found.panel.within_items_and_systems)}). Intervals of the panel's slope within items, the controlled "
         "means and the win rates are over items and raters."
     )
     lines += ["", *textwrap.wrap(notes, _WIDTH)]
