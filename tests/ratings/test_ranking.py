@@ -12,9 +12,10 @@ from mojimeter.errors import InputError
 from mojimeter.ratings import Anova, Study
 from mojimeter.ratings.anova import analyse_variance
 from mojimeter.ratings.bootstrap import bootstrap_study
-from mojimeter.ratings.components import estimate_from_mean_squares
+from mojimeter.ratings.components import estimate_from_mean_squares, expected_mean_squares
 from mojimeter.ratings.design import DesignError
-from mojimeter.ratings.ranking import PairErrors, pooled_pair_errors, rank_systems
+from mojimeter.ratings.generalizability import error_weights
+from mojimeter.ratings.ranking import PairErrors, mean_error, pooled_pair_errors, rank_systems
 from mojimeter.ratings.studentized_range import range_quantile, range_tail
 from tests.ratings.conftest import (
     TWO_EMOJIS_MEAN_SQUARES,
@@ -120,8 +121,6 @@ def test_the_quasi_t_interval_of_a_difference_covers_as_often_as_it_says(raters:
 
     design = crossed(290, 8, raters)
     truth = estimate_from_mean_squares(Anova.from_mean_squares(TWO_EMOJIS_MEAN_SQUARES, crossed()))
-    from mojimeter.ratings.components import expected_mean_squares
-
     names = [e.name for e in design.effects]
     means = dict(zip(names, expected_mean_squares(design) @ np.array([truth[n] for n in names]), strict=True))
     variance = 2 * (truth["system:rater"] / raters + truth["item:system"] / 290 + truth["residual"] / (290 * raters))
@@ -134,6 +133,29 @@ def test_the_quasi_t_interval_of_a_difference_covers_as_often_as_it_says(raters:
         hits += abs(rng.normal(0, np.sqrt(variance))) <= errors.se[0, 1] * stdtrit(errors.df[0, 1], 0.975)
     # reference/two_emojis.json: .95 at 3, 10 and 27 raters; binomial error of 1000 runs .0069
     assert abs(hits / runs - 0.95) < 3 * 0.0069
+
+
+@pytest.mark.parametrize("raters", [3, 10])
+def test_the_interval_of_a_mean_covers_as_often_as_it_says(raters: int):
+    design = crossed(290, 8, raters)
+    truth = estimate_from_mean_squares(Anova.from_mean_squares(TWO_EMOJIS_MEAN_SQUARES, crossed())) | {"system": 0.0}
+    means = dict(
+        zip(
+            (e.name for e in design.effects),
+            expected_mean_squares(design) @ np.array(list(truth.values())),
+            strict=True,
+        )
+    )
+    error = sum(w * truth[n] for n, w in error_weights(design, "system").absolute.items())
+    df = {e.name: design.degrees_of_freedom(e) for e in design.effects}
+    rng = np.random.default_rng(13)
+    runs, hits = 800, 0
+    for run in range(runs):
+        drawn = {n: v * rng.chisquare(df[n]) / df[n] for n, v in means.items()}
+        margin = mean_error(Anova.from_mean_squares(drawn, design), "system", draws=2000, seed=run)
+        hits += abs(rng.normal(0, np.sqrt(error))) <= margin
+    # binomial error of 800 runs .0077; a generalised interval may be a little wide
+    assert 0.95 - 3 * 0.0077 < hits / runs < 0.95 + 3 * 0.0077 + 0.01
 
 
 def test_rank_ranges_hold_for_all_systems_at_once():

@@ -287,33 +287,31 @@ def _wishart(n: int, df: int, draws: int, rng: np.random.Generator) -> Floats:
     return product
 
 
-def mean_error(anova: Anova, facet: str) -> tuple[float, float]:
-    """Standard error of one mean over other raters and items (the absolute error), and its df.
+def mean_error(anova: Anova, facet: str, draws: int = 10_000, seed: int = 1) -> float:
+    """Margin of error of one mean: half of its 95% interval over other raters and items.
 
-    The absolute error variance as a combination of mean squares, df by Satterthwaite.
+    The absolute error variance is a combination of mean squares; a generalised pivotal quantity, Z sqrt(V) with
+    every mean square drawn as MS df / chi-square(df), gives the margin. With Satterthwaite's degrees of freedom in
+    its place the interval covers 92% at 3 raters of the paper's design, this one 96%.
     """
     design = anova.design
+    kept = [i for i, e in enumerate(design.effects) if anova.df[e.name] > 0]
     weights = error_weights(design, facet).absolute
-    target = np.array([weights.get(e.name, 0.0) for e in design.effects])
-    coefficients = np.linalg.solve(expected_mean_squares(design).T, target)
-    ms = np.array(list(anova.ms.values()))
-    df = np.array([max(1, d) for d in anova.df.values()], dtype=float)
-    parts = coefficients * ms
-    # An object's own mean square enters only to cancel its component from those of larger effects.
-    value = float(parts.sum())
-    if value <= 1e-9 * float(parts[parts > 0].sum()):
-        parts = parts[parts > 0]
-        df = df[coefficients * ms > 0]
-        value = float(parts.sum())
-    spread = float((parts**2 / df).sum())
-    return math.sqrt(max(value, 0.0)), max(1.0, value**2 / spread) if spread > 0 else 1.0
+    target = np.array([weights.get(design.effects[i].name, 0.0) for i in kept])
+    coefficients = np.linalg.solve(expected_mean_squares(design)[np.ix_(kept, kept)].T, target)
+    ms = np.array(list(anova.ms.values()))[kept]
+    df = np.array(list(anova.df.values()), dtype=float)[kept]
+    rng = np.random.default_rng(seed)
+    variance = (coefficients * ms * df / rng.chisquare(df, size=(draws, df.size))).sum(axis=1)
+    deviations = np.abs(rng.standard_normal(draws)) * np.sqrt(np.maximum(variance, 0.0))
+    return float(np.quantile(deviations, 0.95))
 
 
 def rank_systems(
     names: Sequence[str],
     means: Floats,
     errors: PairErrors,
-    one_mean: tuple[float, float] | Sequence[tuple[float, float]] | None,
+    one_mean: float | Sequence[float] | None,
     margin: float | None = None,
     higher_is_better: bool = True,
     seed: int = 1,
@@ -325,7 +323,7 @@ def rank_systems(
     Args:
         names: systems; means: their mean scores, same order.
         errors: standard errors of differences.
-        one_mean: (standard error, df) of a single mean, for all or one each; None: no interval.
+        one_mean: half of the 95% interval of a mean, for all or one each; None: no interval.
         margin: differences smaller than this count as none; asks for the two one-sided tests.
         higher_is_better: which end of the scale is rank 1.
         seed: of the draws behind the probability of being best.
@@ -349,14 +347,16 @@ def rank_systems(
     best_rank = 1 + (surely & better).sum(axis=1)
     worst_rank = len(names) - (surely & ~better & (differences != 0)).sum(axis=1)
     chance = _chance_of_best(sign * means, se, df, seed)
-    singles = [None] * len(names) if one_mean is None else _each(one_mean, order)
+    halves: list[float | None] = [None] * len(names)
+    if one_mean is not None:
+        halves = list(np.broadcast_to(np.asarray(one_mean, dtype=float), len(names))[order].tolist())
     ranked = tuple(
         RankedSystem(
             names[int(order[k])],
-            Estimate(float(means[k]), _interval(float(means[k]), singles[k])),
+            Estimate(float(means[k]), _around(float(means[k]), halves[k])),
             Estimate(
                 float(means[k] - means.mean()),
-                _interval(float(means[k] - means.mean()), _deviation_error(se, df, k)),
+                _around(float(means[k] - means.mean()), _deviation_margin(se, df, k)),
             ),
             (int(best_rank[k]), int(worst_rank[k])),
             None if chance is None else float(chance[k]),
@@ -379,31 +379,22 @@ def rank_systems(
     )
 
 
-def _each(one: tuple[float, float] | Sequence[tuple[float, float]], order: NDArray[np.int64]) -> list[Any]:
-    if isinstance(one, tuple) and len(one) == 2 and not isinstance(one[0], tuple):
-        return [one] * len(order)
-    return [one[int(k)] for k in order]
+def _around(value: float, half: float | None) -> tuple[float, float] | None:
+    return None if half is None else (value - half, value + half)
 
 
-def _interval(value: float, error: tuple[float, float] | None) -> tuple[float, float] | None:
-    from scipy.special import stdtrit
-
-    if error is None:
-        return None
-    half = error[0] * float(stdtrit(error[1], 0.975))
-    return value - half, value + half
-
-
-def _deviation_error(se: Floats, df: Floats, k: int) -> tuple[float, float]:
-    """Standard error of a mean minus the average of all, from those of differences.
+def _deviation_margin(se: Floats, df: Floats, k: int) -> float:
+    """Half of the 95% interval of a mean minus the average of all, from the errors of differences.
 
     Var(m_k - m.) = mean_j V_kj - (sum of all V) / (2 n^2), V the variances of differences.
     """
+    from scipy.special import stdtrit
+
     n = len(se)
     variance = se**2
     value = float(variance[k].mean() - variance.sum() / (2 * n * n))
     others = np.arange(n) != k
-    return math.sqrt(max(value, 0.0)), float(df[k][others].min())
+    return math.sqrt(max(value, 0.0)) * float(stdtrit(float(df[k][others].min()), 0.975))
 
 
 def _ratios(differences: Floats, se: Floats) -> Floats:

@@ -446,7 +446,7 @@ class Study:
             self.names["system"],
             self.means("system"),
             errors,
-            r.mean_error(anova, "system"),
+            r.mean_error(anova, "system", seed=seed),
             margin,
             higher_is_better,
             seed,
@@ -469,10 +469,10 @@ class Study:
                 difference = found.difference(i, j)
                 errors.se[i, j] = errors.se[j, i] = difference.se
                 errors.df[i, j] = errors.df[j, i] = max(1.0, min(difference.df, 1e6))
-        singles = [(one.se, max(1.0, min(one.df, 1e6))) for one in map(found.mean, range(n))]
+        halves = [(one.ci[1] - one.ci[0]) / 2 for one in map(found.mean, range(n))]
         note = "means are adjusted for the items and raters that each system happened to get"
         return r.rank_systems(
-            self.names["system"], found.means, errors, singles, margin, higher_is_better, seed, (note,)
+            self.names["system"], found.means, errors, halves, margin, higher_is_better, seed, (note,)
         )
 
     def bootstrap(self, over: str, draws: int = 2000, seed: int = 1) -> Bootstrap:
