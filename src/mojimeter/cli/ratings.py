@@ -16,6 +16,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("panel", "mojimeter.cli.ratings_panel"),
     ("check", "mojimeter.cli.ratings_check"),
     ("power", "mojimeter.cli.ratings_power"),
+    ("sheet", "mojimeter.cli.ratings_sheet"),
 )
 
 app = typer.Typer(
