@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -127,6 +129,16 @@ def test_reml_is_the_default_where_cells_are_missing_and_close_to_the_full_table
     assert holes.components().raw["residual"] == pytest.approx(full.components().raw["residual"], rel=0.15)
     assert [s.system for s in holes.ranking().systems] == [s.system for s in full.ranking().systems]
     assert holes.verdict().verdict == full.verdict().verdict
+
+
+def test_a_real_study_with_one_rater_per_cell_names_the_term_it_cannot_estimate(shared: Path):
+    study = Study(shared / "data/rating_studies/wmt21_ted_ende_mqm_long.csv")
+    assert study.design.describe() == "529 items x 14 systems x 4 raters: 7,406 ratings, 22,218 of 29,624 missing"
+    components = study.components()
+    assert [c.source for c in components.rows if c.estimate is None] == ["item:system"]
+    assert "every item:system has one rater, so it cannot be told from residual" in components["item:system"].reason
+    assert study.test().chosen.p < 0.05
+    assert any("item:system cannot be told from another component" in note for note in study.g_study().notes)
 
 
 @pytest.mark.parametrize(

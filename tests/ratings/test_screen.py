@@ -233,17 +233,44 @@ def test_bad_input_is_one_sentence_and_exit_code_2(spoil, sentence: str, tmp_pat
     assert str(path) in message[0] or "only one" in sentence
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--object", "person"], "no facet 'person' in this study"),
+        (["--object", "rater"], "rater cannot be the object of measurement"),
+        (["--estimator", "ems"], "expected mean squares need a complete table"),
+        (["--pairs", "separate"], "pairs have no mean squares of their own"),
+        (["--pairs", "all"], "pairs 'all': expected one of pooled, separate"),
+        (["--estimator", "ml"], "estimator 'ml': expected one of ems, reml, henderson"),
+        (["--target", "2"], "target 2: a target for G lies strictly between 0 and 1"),
+        (["--margin", "0"], "margin 0: expected a positive difference"),
+        (["--level", "metric"], "metric"),
+        (["--fixed", "judge"], "no facet 'judge' in this study"),
+        (["--object-variance", "n"], "object variance 'n'"),
+        (["--system", "model"], "no column 'model'"),
+        (["--score", "fluency"], "no column 'fluency'; it has item, system, rater, score"),
+    ],
+)
+def test_what_is_asked_for_by_name_and_cannot_be_had_is_exit_code_2(options, sentence: str, tmp_path: Path, capsys):
+    path = tmp_path / "holes.csv"
+    small().slice(1).write_csv(path)
+    code, out, err = run([path, *options], capsys)
+    assert code == 2
+    assert out == ""
+    assert sentence in err.splitlines()[-1]
+
+
 def test_a_gate_that_is_not_met_is_exit_code_3(tmp_path: Path, capsys):
     path = tmp_path / "r.csv"
     small().write_csv(path)
     code, out, err = run([path, "--fail-under", "g=0.999", "--json"], capsys)
     assert code == 3
     found = json.loads(out)["g"]["value"]
-    assert f"not met: g of score is {found:.3f}, required 0.999" in err
+    assert f"mojimeter: score: not met: g is {found:.3f}, required 0.999" in err
     assert run([path, "--fail-under", "icc=-1"], capsys)[0] == 0
     code, _, err = run([path, "--fail-under", "kappa=1"], capsys)
     assert code == 2
-    assert "expected METRIC=VALUE with g, phi, alpha, icc" in err
+    assert "expected METRIC=VALUE, with a number and one of g, phi, alpha, icc" in err
 
 
 def test_plots_are_written_as_well_formed_svg(tmp_path: Path, capsys):

@@ -21,6 +21,7 @@ from mojimeter.datasets.tables import read_table
 from mojimeter.errors import GateError, InputError
 from mojimeter.ratings.components import Components
 from mojimeter.ratings.design import DesignError
+from mojimeter.ratings.gates import hold_gates
 from mojimeter.ratings.generalizability import GStudy
 from mojimeter.ratings.ranking import Ranking
 from mojimeter.ratings.study import Study
@@ -33,7 +34,6 @@ SCHEMA = 1
 _MOST_PAIRS = 2000
 _MOST_RATERS = 200
 _MOST_AGREEMENT = 30_000  # ratings; agreement resamples all of them hundreds of times
-_GATES = ("g", "phi", "alpha", "icc")
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,13 @@ def summarise(study: Study, questions: Questions | None = None) -> dict[str, Any
         InputError: nothing can be asked of these ratings (one level of a facet, scores all equal).
     """
     ask = questions or Questions()
-    components, refused = _attempt(lambda: study.components(ask.estimator, seed=ask.seed), study.design.complete)
+    # What was asked for by name and cannot be had is an error; what is offered by default is left out with its reason.
+    components, refused = _attempt(
+        lambda: study.components(ask.estimator, seed=ask.seed), study.design.complete or ask.estimator is not None
+    )
     g_study, g_refused = _attempt(
-        lambda: study.g_study(ask.object, ask.object_variance, ask.estimator, ask.targets, ask.seed)
+        lambda: study.g_study(ask.object, ask.object_variance, ask.estimator, ask.targets, ask.seed),
+        ask.object is not None,
     )
     tests = _tests(study)
     ranking, verdict = _rank(study, ask, tests, components, g_study, refused)
@@ -157,46 +161,30 @@ def summarise_all(study: Study, questions: Questions | None = None) -> dict[str,
 
 
 def check_gates(document: dict[str, Any], gates: Sequence[str]) -> None:
-    """Hold g, phi, alpha or icc against the user's floor; a number that cannot be had does not pass.
+    """Hold g, phi, alpha and icc (2,1) of every score against the user's floors.
 
     Raises:
         InputError: a gate is not METRIC=VALUE.
         GateError: one or more are not met, all named.
     """
-    wanted = [_parse_gate(gate) for gate in gates]
-    one_score = {document["score"]: document} if "design" in document else document["scores"]
     missed = []
-    for score, one in one_score.items():
-        for metric, floor in wanted:
-            value = _gated(one, metric)
-            if value is None or value < floor:
-                found = "has no value" if value is None else f"is {value:.3f}"
-                missed.append(f"{metric} of {score} {found}, required {floor:g}")
+    for one in [document] if "design" in document else document["scores"].values():
+        try:
+            hold_gates(_gated(one), gates)
+        except GateError as error:
+            missed.append(f"{one['score']}: {error}")
     if missed:
-        raise GateError("not met: " + "; ".join(missed))
+        raise GateError("; ".join(missed))
 
 
-def _parse_gate(gate: str) -> tuple[str, float]:
-    found = re.fullmatch(r"(\w+)=(-?[0-9.]+)", gate)
-    if found is None or found[1] not in _GATES:
-        raise InputError(f"--fail-under {gate!r}: expected METRIC=VALUE with {', '.join(_GATES)}, such as g=0.8")
-    try:
-        return found[1], float(found[2])
-    except ValueError:
-        raise InputError(f"--fail-under {gate!r}: {found[2]!r} is not a number") from None
-
-
-def _gated(document: dict[str, Any], metric: str) -> float | None:
-    if metric in ("g", "phi"):
-        value: float | None = document[metric]["value"]
-        return value
+def _gated(document: dict[str, Any]) -> dict[str, float | None]:
     agreement = document["agreement"]
-    if metric == "alpha":
-        found = agreement.get("alpha", {}).get("interval", {})
-    else:
-        found = agreement.get("icc", {}).get("2,1", {})
-    value = found.get("value")
-    return value
+    return {
+        "g": document["g"]["value"],
+        "phi": document["phi"]["value"],
+        "alpha": agreement.get("alpha", {}).get("interval", {}).get("value"),
+        "icc": agreement.get("icc", {}).get("2,1", {}).get("value"),
+    }
 
 
 def _signature(study: Study, ask: Questions) -> str:
@@ -246,7 +234,9 @@ def _rank(
 ) -> tuple[Ranking | None, Verdict]:
     if "system" not in study.design.levels:
         return None, refuse("there are no systems in this table; it tells how reliable the items' scores are")
-    ranking, why = _attempt(lambda: study.ranking(ask.pairs, ask.margin, ask.higher_is_better, ask.seed))
+    ranking, why = _attempt(
+        lambda: study.ranking(ask.pairs, ask.margin, ask.higher_is_better, ask.seed), ask.pairs != "pooled"
+    )
     if ranking is None or "system" not in tests or components is None:
         return ranking, refuse(why or refused)
     own = g_study if g_study is not None and g_study.object == "system" else None
