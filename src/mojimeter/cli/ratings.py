@@ -13,6 +13,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("study", "mojimeter.cli.ratings_study"),
     ("plan", "mojimeter.cli.ratings_plan"),
     ("length", "mojimeter.cli.ratings_length"),
+    ("splits", "mojimeter.cli.ratings_splits"),
     ("panel", "mojimeter.cli.ratings_panel"),
     ("check", "mojimeter.cli.ratings_check"),
     ("power", "mojimeter.cli.ratings_power"),
