@@ -224,7 +224,8 @@ def _agreement(document: Mapping[str, Any], decimals: int, width: int) -> str:
     nested = "rater" in document["design"].get("nested", {})
     first, second = ["ICC(1,1)"] if nested else ["ICC(2,1)"], [] if nested else ["ICC(3,1)"]
     icc = agreement.get("icc", {})
-    counted = [f"alpha (interval) {_or_reason(agreement['alpha'].get('interval'))}"]
+    level = agreement.get("level", "interval")
+    counted = [f"alpha ({level}) {_or_reason(agreement['alpha'].get(level))}"]
     counted += [f"{name} {_or_reason(icc[name[4:-1]])}" for name in first if name[4:-1] in icc]
     ignored = [f"{name} {_or_reason(icc[name[4:-1]])}" for name in second if name[4:-1] in icc]
     if agreement.get("pearson") and not nested:
@@ -253,7 +254,7 @@ def _worst_pair(agreement: Mapping[str, Any]) -> str:
     pairs = []
     for pair in agreement.get("pairs", []):
         alpha = pair.get("alpha", {})
-        alpha = alpha.get("interval", alpha)
+        alpha = alpha.get(agreement.get("level", "interval"), alpha)
         if isinstance(alpha, Mapping) and alpha.get("value") is not None:
             pairs.append((float(alpha["value"]), pair))
     if len(pairs) < 2:

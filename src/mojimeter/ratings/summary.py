@@ -182,7 +182,7 @@ def _gated(document: dict[str, Any]) -> dict[str, float | None]:
     return {
         "g": document["g"]["value"],
         "phi": document["phi"]["value"],
-        "alpha": agreement.get("alpha", {}).get("interval", {}).get("value"),
+        "alpha": agreement.get("alpha", {}).get(agreement.get("level"), {}).get("value"),
         "icc": agreement.get("icc", {}).get("2,1", {}).get("value"),
     }
 
