@@ -32,6 +32,7 @@ from mojimeter.models.patience import Patience
 from mojimeter.models.prices import Budget
 from mojimeter.models.secrets import without_secrets
 
+LOCAL = "local/"  # one call at a time: a second would only wait for the first
 # Providers whose client takes `max_retries` (it is handed on to the OpenAI or Anthropic SDK).
 _SDK_WITH_RETRIES = ("openai/", "openai-api/", "anthropic/", "openrouter/", "fireworks/", "deepseek/")
 
@@ -128,7 +129,7 @@ class Client:
             extra_body={"grammar": request.grammar} if request.grammar else None,
             max_retries=self.patience.retries,
             attempt_timeout=self.patience.attempt_timeout,
-            max_connections=None if request.model.startswith("local/") else self.patience.max_connections,
+            max_connections=1 if request.model.startswith(LOCAL) else self.patience.max_connections,
         )
 
 
