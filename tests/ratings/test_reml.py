@@ -198,6 +198,27 @@ def test_likelihood_and_derivatives_are_the_dense_formulas(shape, with_fixed):
     np.testing.assert_allclose(at.average, average, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("twice", [False, True])
+def test_likelihood_is_the_dense_formula_where_each_item_meets_few_raters(twice):
+    # 3 of 14 raters an item: 6 or 7 of 28 cells, handled by ratings instead of by cells; `twice` repeats some ratings
+    rng = np.random.default_rng(4)
+    i, s, r, y = _table((40, 2, 14), 1.0, 9)
+    kept = np.flatnonzero(np.isin((r - 3 * i) % 14, [0, 1, 6]))
+    if twice:
+        kept = np.sort(np.append(kept, kept[::6]))
+    i, s, r, y = i[kept], s[kept], r[kept], y[kept] + rng.standard_normal(kept.size)
+    groups = {"item": i, "rater": r, "item:system": i * 100 + s, "item:rater": i * 100 + r, "system:rater": s * 100 + r}
+    model = BlockedModel(groups, {"system": s}, y)
+    assert model.rows_of(slice(0, 1)).cell is not None
+    variances = dict(zip(model.terms, np.linspace(0.2, 1.3, len(model.terms)), strict=True))
+    at = model.evaluate(np.array(list(variances.values())))
+    criterion, gradient, expected, average = _dense(groups, {"system": s}, y, variances)
+    assert at.criterion == pytest.approx(criterion, rel=1e-10)
+    np.testing.assert_allclose(at.gradient, gradient, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(at.expected, expected, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(at.average, average, rtol=1e-8, atol=1e-8)
+
+
 def test_replicate_ratings_in_one_cell_are_told_from_interaction():
     rng = np.random.default_rng(5)
     a, b = np.repeat(np.arange(12), 8), np.tile(np.repeat(np.arange(4), 2), 12)
@@ -431,6 +452,12 @@ def test_scores_that_the_terms_explain_without_rest_are_refused():
     i, s, r, _ = _table((6, 3, 4))
     with pytest.raises(InputError, match="residual variance is zero"):
         fit_reml(i, s, r, i * 1.0 + s * 2.0 + r * 0.5)
+
+
+def test_a_panel_too_large_for_exact_algebra_is_refused():
+    item, rater = np.arange(6000) % 3000, np.arange(6000) // 2
+    with pytest.raises(InputError, match="too many for exact REML"):
+        fit_components({"item": item, "rater": rater}, np.random.default_rng(0).standard_normal(6000))
 
 
 @pytest.mark.parametrize(

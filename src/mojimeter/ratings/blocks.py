@@ -32,8 +32,10 @@ Ints = NDArray[np.int64]
 
 # Doubles in one chunk of block patterns: 1.6 MB, so that a chunk stays near the core whatever the size of the table.
 _CHUNK = 200_000
-# A dense matrix between cells of this side takes half a gigabyte and minutes: refuse beyond.
-_MOST_CELLS = 8_000
+# Blocks with ratings in fewer than one in this many cells are handled by their ratings instead of by all cells.
+_FEW = 4
+# The dense matrices between cells of this side take a gigabyte and a half and minutes: refuse beyond.
+_MOST_CELLS = 2_500
 
 
 @dataclass(frozen=True)
@@ -147,8 +149,29 @@ class BlockedModel:
         key = self._rows_pattern * self.m + self._rows_cell
         self._replicated = bool((np.diff(np.sort(key)) == 0).any())
         self._rows_target = key
+        most = int(sizes.max())
+        self._most = most if most * _FEW <= self.m else None
         self._rows_source = [self._rows_pattern * self._width + c for c in self._rows_local]
         self._cross = self._cross_products()
+
+    @property
+    def chunk_size(self) -> int:
+        """Patterns handled at a time: a chunk is as large as a matrix between cells, or stays near the core."""
+        each = self.m * self._width if self._most is None else self._most * max(self._most, self._width)
+        return max(1, max(_CHUNK, self.m**2) // max(1, each))
+
+    def rows_of(self, part: slice) -> _Rows:
+        """Rows of some patterns."""
+        starts = self._pattern_starts
+        ratings = slice(int(starts[part.start]), int(starts[part.stop]))
+        if self._most is None:
+            target = self._rows_target[ratings] - part.start * self.m
+            return _Rows(self.m, self.m, ratings, target, self._replicated, None)
+        pattern = self._rows_pattern[ratings]
+        target = (pattern - part.start) * self._most + np.arange(ratings.start, ratings.stop) - starts[pattern]
+        cell = np.zeros((part.stop - part.start) * self._most, dtype=np.int64)
+        cell[target] = self._rows_cell[ratings]
+        return _Rows(self.m, self._most, ratings, target, False, cell.reshape(-1, self._most))
 
     def _cross_products(self) -> Floats:
         """Z'Z of every pattern, shape (patterns, width, width)."""
@@ -285,6 +308,38 @@ class BlockedModel:
         return np.array([*out, (covariance - done) / variances[-1]])
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Where the ratings of some patterns stand in tables of shape (patterns, height, ...).
+
+    Where blocks fill much of the cells, every cell has a row (height = cells) and sums over patterns are one matrix
+    product; where they fill few (crowd work), rows are the block's own ratings, and `cell` says which cell each is.
+
+    Attributes:
+        cells: number of cells.
+        height: rows of a pattern.
+        ratings: which of the patterns' ratings these are.
+        target: row of each rating, counted over patterns.
+        repeated: whether ratings can share a row.
+        cell: cell of each row, shape (patterns, height); None where row and cell are the same.
+    """
+
+    cells: int
+    height: int
+    ratings: slice
+    target: Ints
+    repeated: bool
+    cell: Ints | None
+
+    def products(self, a: Floats, b: Floats) -> Floats:
+        """Sum over patterns of a b', as a matrix between cells."""
+        if self.cell is None:
+            return np.asarray(_side_by_side(a) @ _side_by_side(b).T)
+        place = self.cell[:, :, None] * self.cells + self.cell[:, None, :]
+        each = np.matmul(a, b.transpose(0, 2, 1))
+        return _sums(place.ravel(), each.ravel(), self.cells**2).reshape(self.cells, self.cells)
+
+
 class _Inside:
     """The block-diagonal part of the covariance at some variances.
 
@@ -303,9 +358,9 @@ class _Inside:
         self.d = [np.zeros((model.m, model.m)) for _ in range(k)]
         self.e = {pair: np.zeros((model.m, model.m)) for pair in combinations_with_replacement(range(k), 2)}
         self.own_trace, self.own_square = np.zeros(k), np.zeros((k, k))
-        size = max(1, _CHUNK // max(1, model.m * max(1, model._width)))
-        for start in range(0, self.woodbury.shape[0], size):
-            c -= self._add_chunk(slice(start, min(start + size, self.woodbury.shape[0])), derivatives)
+        n, size = self.woodbury.shape[0], model.chunk_size if k else 1
+        for start in range(0, n, size):
+            c -= self._add_chunk(slice(start, min(start + size, n)), derivatives)
         self.c_inverse, self.log_c = _invert(c / self.residual)
 
     def _add_chunk(self, part: slice, derivatives: bool) -> Floats:
@@ -319,45 +374,43 @@ class _Inside:
         half = root[:, None] * np.linalg.inv(factor).transpose(0, 2, 1)
         self.woodbury[part] = half @ half.transpose(0, 2, 1)
         scale = np.sqrt(weights)[:, None, None]
-        flat = _side_by_side(self._spread(half, part) * scale)
-        out: Floats = flat @ flat.T
+        rows = model.rows_of(part)
+        f = self._spread(half, part, rows) * scale
+        out = rows.products(f, f)
         if derivatives:
             inner = (eye - self.woodbury[part] @ cross) / self.residual
-            self._add_derivatives(self._spread(inner, part) * scale, cross @ inner, weights)
+            self._add_derivatives(self._spread(inner, part, rows) * scale, cross @ inner, weights, rows)
         return out
 
-    def _spread(self, table: Floats, part: slice) -> Floats:
-        """U'Z times a matrix of each pattern: shape (patterns, cells, width)."""
+    def _spread(self, table: Floats, part: slice, rows: _Rows) -> Floats:
+        """U'Z times a matrix of each pattern: shape (patterns, rows, width)."""
         model = self.model
         w = model._width
-        rows = slice(int(model._pattern_starts[part.start]), int(model._pattern_starts[part.stop]))
         flat = np.ascontiguousarray(table).reshape(-1, w)
-        first, *rest = (source[rows] - part.start * w for source in model._rows_source)
+        first, *rest = (source[rows.ratings] - part.start * w for source in model._rows_source)
         gathered = flat.take(first, axis=0)
         for source in rest:
             gathered += flat.take(source, axis=0)
-        out = np.zeros(((part.stop - part.start) * model.m, w))
-        target = model._rows_target[rows] - part.start * model.m
-        if model._replicated:
-            np.add.at(out, target, gathered)
+        out = np.zeros(((part.stop - part.start) * rows.height, w))
+        if rows.repeated:
+            np.add.at(out, rows.target, gathered)
         else:
-            out[target] = gathered
-        return out.reshape(-1, model.m, w)
+            out[rows.target] = gathered
+        return out.reshape(-1, rows.height, w)
 
-    def _add_derivatives(self, f: Floats, s: Floats, weights: Floats) -> None:
+    def _add_derivatives(self, f: Floats, s: Floats, weights: Floats, rows: _Rows) -> None:
         slices = self.model._slices
         parts = [np.ascontiguousarray(f[:, :, sl]) for sl in slices]
-        flat = [_side_by_side(p) for p in parts]
         for i, j in self.e:
             own = s[:, slices[i], slices[j]]
             if i == j:
-                self.d[i] += flat[i] @ flat[i].T
+                self.d[i] += rows.products(parts[i], parts[i])
                 self.own_trace[i] += float(weights @ np.trace(own, axis1=1, axis2=2))
             self.own_square[i, j] += float(weights @ np.square(own).sum(axis=(1, 2)))
             if own.shape[2] <= own.shape[1]:
-                self.e[i, j] += _side_by_side(parts[i] @ own) @ flat[j].T
+                self.e[i, j] += rows.products(parts[i] @ own, parts[j])
             else:
-                self.e[i, j] += flat[i] @ _side_by_side(parts[j] @ own.transpose(0, 2, 1)).T
+                self.e[i, j] += rows.products(parts[i], parts[j] @ own.transpose(0, 2, 1))
 
     def solve(self, v: Floats) -> Floats:
         """B^-1 v."""
