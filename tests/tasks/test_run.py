@@ -149,8 +149,10 @@ def test_conditional_prompts_show_the_posts_own_age_and_gender(serve: Serve, pos
         return benchmark.reply(model, messages)
 
     provider = serve(reply=remember)
-    benchmark.run(provider, posts, tmp_path / "run", limit=2, strategy="conditional")
-    assert len(asked) == 2
+    outcome = benchmark.run(provider, posts, tmp_path / "run", strategy="conditional")
+    assert len(asked) == N
+    assert outcome.document["profile"] == "posts"
+    assert outcome.document["systems"][provider.system]["leaked"] is False
     assert all("gender as given: female" in question and "age as given: teen" in question for question in asked)
 
 
@@ -169,8 +171,10 @@ def test_conditional_prompts_with_the_judges_labels_are_marked_as_leaked(
     originals = read_posts(posts)["original"].to_list()[:4]
     expected = {f"age as given: {benchmark.label_of('age', text)}" for text in originals}
     assert {line for question in asked for line in expected if line in question} == expected
+    assert outcome.document["profile"] == "labels"
     scores = outcome.document["systems"][provider.system]
     assert scores["leaked"] is True
+    assert scores["preservation"]["average_unleaked"]["value"] is not None
 
 
 def test_a_conditional_run_without_ages_and_genders_says_what_it_needs(serve: Serve, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mojimeter.tasks.recommender import Recommender
 
 # What may differ when the same folder is used again: more of the same, or another pace.
-_MAY_GROW = ("systems", "judges", "limit", "epochs", "posts_file", "judge_prompts", "version")
+_MAY_GROW = ("systems", "judges", "limit", "limits", "epochs", "posts_file", "judge_prompts", "version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +112,21 @@ def _evaluate(
     from mojimeter.models.client import Client
     from mojimeter.tasks.evaluate import evaluate
 
-    started(sum(len(run.epochs_of(who)) for who in pending) * len(run.posts))
-    return evaluate(
-        pending,
-        run.asked_judges,
-        run.posts,
-        Client(ledger, budget, patience),
-        epochs=run.settings.epochs,
-        append=run.settings.append,
-        logs=folder.logs,
-        done=done,
-    )
+    started(sum(len(run.epochs_of(who)) * len(run.posts_of(who)) for who in pending))
+    client = Client(ledger, budget, patience)
+    failures: list[Failure] = []
+    for count in sorted({len(run.posts_of(who)) for who in pending}):
+        failures += evaluate(
+            [who for who in pending if len(run.posts_of(who)) == count],
+            run.asked_judges,
+            run.posts[:count],
+            client,
+            epochs=run.settings.epochs,
+            append=run.settings.append,
+            logs=folder.logs,
+            done=done,
+        )
+    return failures
 
 
 def _outcome(
@@ -133,7 +137,7 @@ def _outcome(
     calls: dict[str, Any],
     allow_failures: bool,
 ) -> Outcome:
-    folder.write_table("outputs", _frame(tables.outputs, OUTPUT_COLUMNS))
+    folder.write_table("outputs", _frame(tables.outputs, (*OUTPUT_COLUMNS, "profile")))
     labels = _frame(tables.labels, (*LABEL_COLUMNS, "votes", "ties"))
     folder.write_table("labels", labels)
     if len(run.asked_judges) + len(run.own_judges) > 1:
@@ -145,6 +149,8 @@ def _outcome(
         "calls": calls,
         "failed": {"items": len(tables.missing), "of": tables.items, "reasons": reasons},
         "ties": tables.ties,
+        # where a conditional prompt's age and gender came from; null for prompts that do not show them
+        "profile": run.profile if run.settings.strategy == "conditional" else None,
         "run": str(folder.path),
     }
     if tables.missing and not allow_failures:

@@ -67,11 +67,12 @@ def tabulate(run: Run, ledger: CallLedger, reasons: Mapping[tuple[str, str, int]
         strategy = run.settings.strategy if asked else None
         known_before = len(tables.missing)
         for epoch in run.epochs_of(who):
-            for post in run.posts:
+            for post in run.posts_of(who):
                 tables.items += 1
                 item = (who.name, post["id"], epoch)
                 row, reply = _output_row(run, who, post, epoch, ledger)
                 row |= {"id": post["id"], "system": who.name, "strategy": strategy, "epoch": epoch}
+                row["profile"] = run.profile if strategy == "conditional" else None
                 whole = reply is not None and post["id"] not in unlabelled
                 if reply is None:
                     row["error"] = (reasons or {}).get(item, "not asked yet")
