@@ -142,7 +142,7 @@ def check_matrix(matrix: Floats) -> Floats:
     matrix = np.asarray(matrix, dtype=np.float64)
     if matrix.ndim != 2:
         raise InputError(f"agreement needs a matrix of units by raters; this array has {matrix.ndim} dimensions")
-    if np.isinf(matrix).any():
+    if not np.isfinite(matrix.sum()) and np.isinf(matrix).any():
         unit, rater = np.argwhere(np.isinf(matrix))[0]
         raise InputError(f"the score of unit {unit + 1} by rater {rater + 1} is infinite; expected a finite number")
     return matrix

@@ -56,11 +56,13 @@ class TwoWay:
     def of(cls, matrix: Floats) -> TwoWay:
         """Analysis of variance of a complete matrix, at least 2 x 2."""
         n, k = matrix.shape
-        centred = matrix - matrix.mean()
+        # raters in rows: with three raters, rows of three numbers would be all overhead
+        centred = np.array(matrix.T, order="C")
         centred -= centred.mean()
-        units, raters = centred.mean(axis=1), centred.mean(axis=0)
-        centred -= units[:, None]
-        centred -= raters
+        centred -= centred.mean()
+        units, raters = np.full(k, 1.0 / k) @ centred, centred @ np.full(n, 1.0 / n)
+        centred -= units
+        centred -= raters[:, None]
         flat = centred.ravel()
         return cls(
             k * float(units @ units) / (n - 1),
@@ -97,8 +99,8 @@ def intraclass_correlations(
         InputError: the matrix is not two-dimensional or holds infinities.
     """
     matrix = check_matrix(matrix)
-    complete = ~np.isnan(matrix).any(axis=1)
-    used = matrix if complete.all() else matrix[complete]
+    # a finite sum means no gaps, and costs a tenth of looking row by row
+    used = matrix if np.isfinite(matrix.sum()) else matrix[~np.isnan(matrix).any(axis=1)]
     reason = _unusable(used, matrix)
     if reason:
         return {name: Estimate.absent(reason) for name in MCGRAW_WONG}
