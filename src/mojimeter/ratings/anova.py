@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -92,24 +93,27 @@ def analyse_variance(cube: Floats, design: Design) -> Anova:
     return Anova(design, df, ms)
 
 
+@lru_cache(maxsize=8)
+def _subsets(k: int) -> tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...]:
+    """Every non-empty subset of k axes, small ones first, with its own non-empty proper subsets."""
+    every = [axes for size in range(1, k + 1) for axes in combinations(range(k), size)]
+    return tuple((axes, tuple(s for s in every if set(s) < set(axes))) for axes in every)
+
+
 def _crossed_sums_of_squares(cube: Floats) -> dict[tuple[int, ...], float]:
     """Sum of squares of every non-empty subset of axes, all axes crossed."""
-    k = cube.ndim
-    everything = tuple(range(k))
     centred = centre(cube)
     tables = _marginal_means(centred)
     ss: dict[tuple[int, ...], float] = {}
     deviations: dict[tuple[int, ...], Floats] = {}
-    for size in range(1, k):
-        for axes in combinations(everything, size):
-            table = tables[axes]
-            for smaller in deviations:
-                if set(smaller) < set(axes):
-                    table = table - deviations[smaller]
-            deviations[axes] = table
-            flat = table.ravel()
-            ss[axes] = float(flat @ flat) * (cube.size // flat.size)
-    ss[everything] = _residual_sum_of_squares(centred, deviations)
+    for axes, smaller in _subsets(cube.ndim)[:-1]:
+        table = tables[axes]
+        for subset in smaller:
+            table = table - deviations[subset]
+        deviations[axes] = table
+        flat = table.ravel()
+        ss[axes] = float(flat @ flat) * (cube.size // flat.size)
+    ss[tuple(range(cube.ndim))] = _residual_sum_of_squares(centred, deviations)
     return ss
 
 
@@ -121,23 +125,20 @@ def object_cross_products(cube: Floats, design: Design, facet: str) -> dict[str,
     levels j and k. Effect name -> (levels, levels).
     """
     axis = design.facets.index(facet)
-    everything = tuple(range(cube.ndim))
     centred = centre(cube)
     tables = _marginal_means(centred)
-    tables[everything] = centred
+    tables[tuple(range(cube.ndim))] = centred
     deviations: dict[tuple[int, ...], Floats] = {}
     products: dict[frozenset[str], Floats] = {}
-    for size in range(1, cube.ndim + 1):
-        for axes in combinations(everything, size):
-            table = tables[axes]
-            for smaller in deviations:
-                if set(smaller) < set(axes):
-                    table = table - deviations[smaller]
-            deviations[axes] = table
-            if axis in axes and size > 1:
-                rows = np.moveaxis(table, axis, 0).reshape(cube.shape[axis], -1)
-                own = design.closure(design.facets[a] for a in axes)
-                products[own] = products.get(own, 0.0) + rows @ rows.T * (cube.size // table.size)
+    for axes, smaller in _subsets(cube.ndim):
+        table = tables[axes]
+        for subset in smaller:
+            table = table - deviations[subset]
+        deviations[axes] = table
+        if axis in axes and len(axes) > 1:
+            rows = np.moveaxis(table, axis, 0).reshape(cube.shape[axis], -1)
+            own = design.closure(design.facets[a] for a in axes)
+            products[own] = products.get(own, 0.0) + rows @ rows.T * (cube.size // table.size)
     return {e.name: products[e.facets] for e in design.effects if e.facets in products}
 
 
@@ -152,11 +153,10 @@ def _marginal_means(cube: Floats) -> dict[tuple[int, ...], Floats]:
     """Means over all other axes (kept with length one), for every proper non-empty subset of axes."""
     k = cube.ndim
     tables: dict[tuple[int, ...], Floats] = {tuple(range(k)): cube}
-    for size in range(k - 1, 0, -1):
-        for axes in combinations(range(k), size):
-            larger = [(tables[tuple(sorted((*axes, a)))], a) for a in range(k) if a not in axes]
-            source, extra = min(larger, key=lambda pair: pair[0].size)
-            tables[axes] = _mean_over(source, extra)
+    for axes, _ in _subsets(k)[-2::-1]:
+        larger = [(tables[tuple(sorted((*axes, a)))], a) for a in range(k) if a not in axes]
+        source, extra = min(larger, key=lambda pair: pair[0].size)
+        tables[axes] = _mean_over(source, extra)
     del tables[tuple(range(k))]
     return tables
 
