@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mojimeter.errors import InputError
+from mojimeter.ratings import Study
 from mojimeter.ratings.blocks import BlockedModel
 from mojimeter.ratings.identifiability import UnidentifiableError, find_islands
-from mojimeter.ratings.reml import CROSSED_TERMS, RemlFit, fit_components, fit_reml
+from mojimeter.ratings.reml import CROSSED_TERMS, RemlFit, fit_components, fit_design, fit_reml
 from mojimeter.ratings.satterthwaite import combine_degrees_of_freedom
 
 DATA = Path(__file__).parent / "data"
@@ -106,6 +107,18 @@ def test_means_and_differences_of_systems_are_those_of_lmertest(name):
     assert difference.df == pytest.approx(oracle["second_minus_first"]["df"], rel=2e-3)
     low, high = difference.ci
     assert low < difference.estimate < high
+
+
+@pytest.mark.parametrize("name", ["holes_12x4x5", "nested_15x4"])
+def test_a_study_with_holes_gives_the_same_by_its_own_doors(name):
+    oracle = ORACLE[name]
+    study = Study(str(DATA / f"reml_{name}.csv"))
+    fit = fit_design(study.design, study.codes, study.values)
+    assert fit.criterion == pytest.approx(oracle["criterion"], abs=1e-4)
+    assert study.components().criterion == pytest.approx(oracle["criterion"], abs=1e-4)
+    test = study.test().chosen
+    assert test.f == pytest.approx(oracle["system_fixed"]["f"], rel=5e-4)
+    assert test.df2 == pytest.approx(oracle["system_fixed"]["df2"], rel=1e-3)
 
 
 def test_dyestuff2_has_no_variance_between_batches():
