@@ -202,6 +202,7 @@ def test_baselines_alone_need_no_recommender_and_the_original_is_found_again(
         ({"strategy": "twoshot"}, "no strategy 'twoshot'"),
         ({"append": "after"}, "append is 'after'"),
         ({"profile": "labels"}, "needs --strategy conditional"),
+        ({"systems": ()}, "nothing to rank"),
         ({"systems": ("gpt-4o",)}, "no system 'gpt-4o'"),
         ({"systems": ("baseline/best",)}, "no baseline 'baseline/best'"),
         ({"judges": ("gpt-4o",)}, "no judge 'gpt-4o'"),

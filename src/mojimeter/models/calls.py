@@ -52,8 +52,8 @@ class Request:
     @cached_property
     def key(self) -> str:
         """32 hexadecimal digits that decide whether two questions are the same."""
-        parts = {name: value for name, value in asdict(self).items() if name != "purpose"}
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+        sampling = (self.temperature, self.max_tokens, self.seed, self.grammar, self.turn)
+        return hashlib.sha256(json.dumps((self.model, self.messages, sampling)).encode()).hexdigest()[:32]
 
     @property
     def size(self) -> int:

@@ -160,7 +160,7 @@ def _reason(error: Exception) -> str:
 
 def _one_line(error: Exception) -> str:
     text = str(getattr(error, "provider_message", None) or getattr(error, "message", None) or error)
-    return " ".join(re.sub(r"\[/?[a-z_ ]+\]", "", without_secrets(text)).split())[:300]
+    return " ".join(re.sub(r"\[/?[a-z_ ]+\]", "", without_secrets(text)).split()).removeprefix("ERROR: ")[:300]
 
 
 def _is_refused(error: Exception) -> bool:

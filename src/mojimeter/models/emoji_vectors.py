@@ -43,6 +43,11 @@ def view(name: str) -> Vectors:
     return np.asarray(arrays[name].astype(np.float32) * scale[:, None], dtype=np.float32)
 
 
+def post_middle() -> Vectors:
+    """The mean vector of ordinary posts (the starter posts' training part, without emoji), 384 numbers."""
+    return np.asarray(_arrays()["post_middle"], dtype=np.float32)
+
+
 @lru_cache(maxsize=65_536)
 def row_of(one: str) -> int | None:
     """The row of an emoji: without its skin tones, then also without its gender; None where it has none."""

@@ -40,6 +40,8 @@ class RecommendSettings:
         append: what judges see after the text: ``emoji`` or ``raw``.
         epochs: repeats of the language models.
         limit: the first so many posts; None: all.
+        limits: system -> the first so many posts for it alone, where it is slow; it is compared with the others on
+            the posts that both have.
         votes: a judge's votes at most.
         together: ask a judge for the five tasks in one call.
         temperature, seed: of the recommenders.
@@ -66,6 +68,7 @@ class RecommendSettings:
     draws: int = 2000
     bootstrap_seed: int = 0
     mapping: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
 
 
 class Run:
@@ -88,6 +91,8 @@ class Run:
             raise InputError(
                 "--profile says where a conditional prompt's age and gender come from: it needs --strategy conditional"
             )
+        if not settings.systems:
+            raise InputError("nothing to rank: name one or more systems (--system)")
         self.n = parse_count(settings.n)
         self.prompt = load_prompt(settings.strategy, settings.template)
         frame = read_posts(settings.posts, settings.mapping)
@@ -108,13 +113,17 @@ class Run:
         self.first_judge = self.judges[0]
         self._own_profiles: dict[str, dict[str, str | None]] = {}
         self.recommenders = [self._recommender(name) for name in self._system_names()]
+        for name, limit in settings.limits.items():
+            if limit < 1 or name not in self._system_names():
+                known = ", ".join(self._system_names())
+                raise InputError(f"limit {name}={limit}: expected one of {known}, and 1 or more")
 
     def identity(self) -> dict[str, Any]:
         """What is written to ``settings.toml``."""
         from mojimeter import __version__
 
         settings = asdict(self.settings)
-        mapping = settings.pop("mapping")
+        mapping, limits = settings.pop("mapping"), settings.pop("limits")
         posts_file = settings.pop("posts")
         systems = [r.name for r in self.recommenders]
         judges = [j.name for j in self.judges]
@@ -129,6 +138,7 @@ class Run:
             "judge_prompts": {j.name: j.digest for j in self.judges},
             "version": __version__,
             **({"map": dict(mapping)} if mapping else {}),
+            **({"limits": dict(limits)} if limits else {}),
         }
 
     def _has_profiles(self) -> bool:
@@ -152,6 +162,10 @@ class Run:
         """The epochs a recommender runs: a baseline always says the same, so one."""
         return range(1, (self.settings.epochs if isinstance(who.system, LanguageSystem) else 1) + 1)
 
+    def posts_of(self, who: Recommender) -> list[dict[str, Any]]:
+        """The posts a recommender is asked about."""
+        return self.posts[: self.settings.limits.get(who.name)]
+
     def profile_labels(self, who: Recommender, post: Mapping[str, Any], ledger: CallLedger) -> dict[str, Any] | Request:
         """What a conditional prompt is told of the author, or the call that has to come first."""
         judge = who.profile_judge
@@ -170,6 +184,21 @@ class Run:
             for index, post in enumerate(self.posts):
                 self._own_profiles[post["original"]] = {task: columns[task][index] for task in TASKS}
         return self._own_profiles[text]
+
+
+def parse_limits(pairs: Iterable[str]) -> dict[str, int]:
+    """``["local/smollm2-135m=40"]`` -> ``{"local/smollm2-135m": 40}``.
+
+    Raises:
+        InputError: a pair is not SYSTEM=N.
+    """
+    limits = {}
+    for pair in pairs:
+        system, _, number = pair.rpartition("=")
+        if not system or not number.isdecimal():
+            raise InputError(f"limit {pair!r}: expected SYSTEM=N, such as local/smollm2-135m=40")
+        limits[system] = int(number)
+    return limits
 
 
 def _digest(frame: pl.DataFrame) -> str:

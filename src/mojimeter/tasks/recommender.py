@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mojimeter.errors import InputError
@@ -32,12 +32,16 @@ class Recommender:
     system: LanguageSystem | Baseline
     n: int | None = 3
     profile_judge: LlmJudge | TextJudge | None = None
+    _replies: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def fixed_reply(self, post: Mapping[str, Any]) -> str | None:
         """A baseline's reply; None for a model, which must be asked."""
         if isinstance(self.system, LanguageSystem):
             return None
-        return "".join(self.system.recommend(post, self.n or 3))
+        known = self._replies.get(post["id"])
+        if known is None:
+            known = self._replies[post["id"]] = "".join(self.system.recommend(post, self.n or 3))
+        return known
 
 
 def check_choices(profile: str, append: str) -> None:
