@@ -455,6 +455,19 @@ def test_holes_alone_make_no_islands():
     assert islands.caution is None
 
 
+def test_systems_of_a_model_without_items_and_raters_can_still_be_tested():
+    rng = np.random.default_rng(2)
+    s, batch = np.repeat(np.arange(3), 20), np.repeat(np.arange(12), 5)
+    y = rng.standard_normal(12)[batch] + rng.standard_normal(60)
+    # balanced and nested: F is MS of systems over MS of batches within systems, on 2 and 9 df
+    test = fit_components({"system": s, "batch:system": batch}, y).system_test()
+    means = y.reshape(3, 4, 5).mean(axis=2)
+    between = 20 * means.mean(axis=1).var(ddof=1)
+    within = 5 * means.var(axis=1, ddof=1).mean()
+    assert test.f == pytest.approx(between / within, rel=1e-5)
+    assert test.df2 == pytest.approx(9.0, rel=1e-4)
+
+
 def test_equal_scores_are_refused():
     i, s, r, _ = _table((5, 3, 3))
     with pytest.raises(InputError, match="all scores are equal"):

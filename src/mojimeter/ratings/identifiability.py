@@ -168,7 +168,7 @@ def find_islands(system: Codes, others: Sequence[Codes]) -> Islands:
 
     Args:
         system: level number of each rating.
-        others: the same for items and raters.
+        others: the same for items and raters; none: nothing is known that could part them.
     """
     system = _partition_sorted(system)
     others = [_partition_sorted(c) for c in others]
@@ -192,7 +192,7 @@ def check_systems(groups: Mapping[str, Codes]) -> Islands:
             f"systems {_some(first)} and systems {_some(second)} share no {' and no '.join(others)}, so they cannot be "
             "compared",
             ["system"],
-            f"a {others[-1] if others else 'rater'} who rates both kinds would join them",
+            f"one {others[-1]} in common would join them",
         )
     return islands
 
@@ -208,7 +208,7 @@ def _connected(system: Codes, others: Sequence[Codes]) -> tuple[tuple[int, ...],
         columns.append(codes + size)
         size += int(codes.max()) + 1
     if not rows:
-        return tuple((s,) for s in range(n_systems))
+        return (tuple(range(n_systems)),)
     row, column = np.concatenate(rows), np.concatenate(columns)
     graph = coo_matrix((np.ones(row.size, dtype=np.int8), (row, column)), shape=(size, size))
     _, label = connected_components(graph, directed=False)
