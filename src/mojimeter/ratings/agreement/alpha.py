@@ -77,6 +77,14 @@ class Pairable:
         """Position of each unit's first score."""
         return np.cumsum(self.sizes) - self.sizes
 
+    def subset(self, units: Ints) -> Pairable:
+        """Some of the units."""
+        sizes = self.sizes[units]
+        ends = np.cumsum(sizes)
+        within = np.arange(int(ends[-1])) - np.repeat(ends - sizes, sizes)
+        values = self.values[np.repeat(self.starts[units], sizes) + within]
+        return Pairable(values, np.repeat(np.arange(units.size), sizes), sizes, self.rows[units])
+
     @cached_property
     def coded(self) -> tuple[Floats, Ints]:
         """Distinct values in order, and the number of each score's value."""
@@ -164,9 +172,19 @@ def alpha_of(data: Pairable, level: Level, how: Resampling) -> Estimate:
     if level == "nominal" and data.coded[0].size > MAX_CATEGORIES:
         # a score drawn twice would agree with itself: no interval worth printing
         return Estimate(value, reason=f"{data.coded[0].size:,} different scores: measurements, not categories")
-    if not how.draws and not how.groups:
+    if how.groups:
+        return how.estimate_from_parts(value, [_point(data.subset(units), level) for units in how.parts()])
+    if not how.draws:
         return Estimate(value)
     return how.estimate(value, statistic)
+
+
+def _point(data: Pairable, level: Level) -> float:
+    """Alpha without an interval; NaN where all scores are equal."""
+    if data.values.min() == data.values.max():
+        return float("nan")
+    plain = resampling(data.units, 0, draws=0)
+    return float(_STATISTICS[level](data, plain)(np.ones((1, plain.clusters)))[0])
 
 
 Statistic = Callable[[Floats], Floats]

@@ -5,7 +5,8 @@ A pair gets Fisher's interval, a panel the mean over its pairs with an interval 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import atanh, sqrt, tanh
 
@@ -80,23 +81,19 @@ def mean_of_pairs(matrix: Floats, how: Resampling, *, ranks: bool) -> Estimate:
         An absence where no pair has a correlation; its reason counts pairs left out where only some have.
     """
     k = matrix.shape[1]
-    values, usable = [], []
-    for first, second in combinations(range(k), 2):
-        rows = common_units(matrix, first, second)
-        if rows.size < 2:
-            continue
-        x, y = matrix[rows, first], matrix[rows, second]
-        r = correlation(mid_ranks(x), mid_ranks(y)) if ranks else correlation(x, y)
-        if r is not None:
-            values.append(r)
-            usable.append((first, second))
+    found = _pair_values(matrix, list(combinations(range(k), 2)), ranks=ranks)
+    usable = list(found)
     if not usable:
         return Estimate.absent("no two raters have scores that vary on common units")
     pairs = k * (k - 1) // 2
     left_out = pairs - len(usable)
     note = f"{left_out} of {pairs} pairs of raters have no correlation" if left_out else None
-    value = float(np.mean(values))
-    if how.clusters < 4 or (not how.draws and not how.groups):
+    value = float(np.mean(list(found.values())))
+    if how.groups:
+        parts = [list(_pair_values(matrix[units], usable, ranks=ranks).values()) for units in how.parts()]
+        means = [float(np.mean(p)) if len(p) == len(usable) else float("nan") for p in parts]
+        return replace(how.estimate_from_parts(value, means), reason=note)
+    if how.clusters < 4 or not how.draws:
         return Estimate(value, reason=note)
     scaled = _scaled(matrix)
 
@@ -109,6 +106,20 @@ def mean_of_pairs(matrix: Floats, how: Resampling, *, ranks: bool) -> Estimate:
 
     estimate = how.estimate(value, statistic)
     return Estimate(value, estimate.ci, reason=note or estimate.reason)
+
+
+def _pair_values(matrix: Floats, pairs: Sequence[tuple[int, int]], *, ranks: bool) -> dict[tuple[int, int], float]:
+    """Correlation of every pair of raters that has one."""
+    out = {}
+    for first, second in pairs:
+        rows = common_units(matrix, first, second)
+        if rows.size < 2:
+            continue
+        x, y = matrix[rows, first], matrix[rows, second]
+        r = correlation(mid_ranks(x), mid_ranks(y)) if ranks else correlation(x, y)
+        if r is not None:
+            out[first, second] = r
+    return out
 
 
 def _scaled(matrix: Floats) -> Floats:

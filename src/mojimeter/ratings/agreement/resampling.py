@@ -6,7 +6,7 @@ drawn again. Knows arrays of weights, not what is computed with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -50,15 +50,25 @@ class Resampling:
         """Blocks of weights of the clusters, shape (some draws, clusters)."""
         if self.clusters < 2:
             return
-        if not self.groups:
-            if 0 < self.clusters * self.draws <= _KEPT:
-                yield _kept_weights(self.clusters, self.draws, self.seed)
-            else:
-                yield from weight_blocks(self.clusters, self.draws, self.seed)
-            return
+        if 0 < self.clusters * self.draws <= _KEPT:
+            yield _kept_weights(self.clusters, self.draws, self.seed)
+        else:
+            yield from weight_blocks(self.clusters, self.draws, self.seed)
+
+    def parts(self) -> list[Ints]:
+        """Units of each random group of clusters."""
         of_cluster = np.random.default_rng(self.seed).permutation(self.clusters) % _GROUPS
-        for group in range(_GROUPS):
-            yield (of_cluster == group).astype(np.float64)[None, :]
+        group = of_cluster[self.cluster]
+        order = np.argsort(group, kind="stable")
+        return [part for part in np.split(order, np.cumsum(np.bincount(group, minlength=_GROUPS))[:-1]) if part.size]
+
+    def estimate_from_parts(self, value: float, parts: Sequence[float]) -> Estimate:
+        """A value with the interval that its values in the random groups give."""
+        defined = np.array([p for p in parts if np.isfinite(p)])
+        if defined.size < 2:
+            return Estimate(value, reason="too few groups of units have a value: no interval")
+        half = _T_99 * float(defined.std(ddof=1)) / float(np.sqrt(defined.size))
+        return Estimate(value, (value - half, value + half))
 
     def sums(self, columns: Floats) -> Floats:
         """Sums over the units of each cluster; (units, columns) -> (clusters, columns)."""
@@ -85,11 +95,7 @@ class Resampling:
         defined = drawn[np.isfinite(drawn)]
         lost = drawn.size - defined.size
         note = f"{lost} of {drawn.size} draws had no spread and are left out of the interval" if lost else None
-        if self.groups:
-            half = _T_99 * float(defined.std(ddof=1)) / np.sqrt(defined.size) if defined.size > 1 else np.nan
-            interval = (value - half, value + half) if np.isfinite(half) else None
-        else:
-            interval = percentile_interval(defined)
+        interval = percentile_interval(defined)
         return Estimate(value, interval, reason=note)
 
 
