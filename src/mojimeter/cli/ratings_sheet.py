@@ -61,19 +61,20 @@ def command(
     if json_:
         write_json({"schema": 1} | document | {"files": [str(p) for p in written]})
         return
-    least, most = document["ratings_per_cell"]
-    sizes = document["per_rater"]
-    typer.echo(
-        f"{len(written)} sheets in {out}: {min(sizes)} to {max(sizes)} rows, {least} to {most} ratings per cell."
-    )
+    sizes, per_cell = document["per_rater"], document["ratings_per_cell"]
+    typer.echo(f"{len(written)} sheets in {out}: {_span(sizes)} rows each, {_span(per_cell)} ratings per cell.")
     if "cells_shared_by_pairs" in document:
-        low, high = document["cells_shared_by_pairs"]
-        typer.echo(f"Pairs of raters share {low} to {high} cells.")
+        typer.echo(f"Pairs of raters share {_span(document['cells_shared_by_pairs'])} cells.")
     if found.without_reply or found.repeats:
         typer.echo(f"Left off the sheets: {found.without_reply} without a reply, {found.repeats} repeated.")
-    if most < 2:
+    if max(per_cell) < 2:
         typer.echo("Each cell has one rating: agreement cannot be seen, add raters.")
     typer.echo(f"Send the sheets, keep {out}/key.json; then: mojimeter ratings sheet --collect {out} --out ratings.csv")
+
+
+def _span(numbers: list[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _collect(folder: str, out: str, gates: list[str], json_: bool) -> None:

@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 from mojimeter.errors import InputError
 from mojimeter.ratings.agreement.alpha import LEVELS, Level, Pairable, alpha_of, check_matrix
 from mojimeter.ratings.agreement.correlation import common_units, mean_of_pairs, pearson_pair, spearman_pair
-from mojimeter.ratings.agreement.icc import intraclass_correlations
+from mojimeter.ratings.agreement.icc import MCGRAW_WONG, intraclass_correlations
 from mojimeter.ratings.agreement.kappa import chance_corrected, unusable_as_categories
-from mojimeter.ratings.agreement.resampling import Resampling, resampling
+from mojimeter.ratings.agreement.resampling import MAX_BOOTSTRAPPED, Resampling, resampling
 from mojimeter.ratings.agreement.weights import Weights
 from mojimeter.stats.estimate import Estimate
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Beyond this many pairs of raters each pair gets the short list: a page of numbers each would not be read.
+# Beyond this many pairs of raters (or very many scores) pairs get the short list: alpha at the level of the scores,
+# ICCs, unweighted kappas and correlations. A page of numbers each would not be read.
 MAX_FULL_PAIRS = 66
 _WEIGHTS_SHOWN: tuple[Weights, ...] = ("identity", "linear", "quadratic", "ordinal")
 _LISTED = 20  # different scores of a rater whose shares are listed
@@ -142,7 +143,7 @@ class Agreement:
             | self.coefficients.to_dict()
             | {"pairs": [p.to_dict() for p in self.pairs], "raters": [r.to_dict() for r in self.raters]}
             | counts
-            | {"interval_over": self.interval_over}
+            | {"interval_over": self.interval_over, "icc_names": dict(MCGRAW_WONG)}
         )
 
 
@@ -187,7 +188,7 @@ def agree(
         raise InputError("no scores: nothing to compare")
     scale = None if categories is None else np.asarray(categories, dtype=np.float64)
     pairs = list(combinations(range(k), 2))
-    short = len(pairs) > MAX_FULL_PAIRS
+    short = len(pairs) > MAX_FULL_PAIRS or matrix.size > MAX_BOOTSTRAPPED
     pair_draws = min(draws, max(200, 1500 // max(len(pairs), 1)))
     found = []
     for first, second in pairs:
