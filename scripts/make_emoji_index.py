@@ -3,7 +3,8 @@
     python scripts/make_emoji_index.py [OUT]
 
 Every untoned emoji's CLDR name and keywords (English, Hindi, Bangla) and the emoji itself are embedded, about 14,000
-short texts: ten minutes the first time, seconds once they are in the encoder's cache. The same encoder gives the same bytes.
+short texts, and the starter posts' training part: ten minutes the first time, seconds once they are in the encoder's
+cache. The same encoder gives the same bytes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from mojimeter import emoji
+from mojimeter.datasets.starter import read_starter
 from mojimeter.models.emoji_vectors import FILE, Vectors, emoji_with_vectors, quantize
 from mojimeter.models.encoder import shared_encoder
 
@@ -35,6 +37,9 @@ def main(out: Path) -> None:
     arrays = {"emoji": np.array(them)}
     for name, vectors in views.items():
         arrays[name], arrays[f"{name}_scale"] = quantize(vectors)
+    # where ordinary posts are: what all of them share says nothing about one of them
+    plain = [emoji.strip(text).strip() for text in read_starter("starter:train")["text"]]
+    arrays["post_middle"] = embed(plain, "posts").mean(axis=0)
     np.savez_compressed(out, **arrays)
     print(f"{out.name}\t{len(them)} emoji\t{out.stat().st_size} bytes")
 

@@ -13,9 +13,11 @@ from mojimeter.errors import MojimeterError
 
 # (name on the command line, module). A module exposes `command` (a function) or `app` (a group).
 COMMANDS: tuple[tuple[str, str], ...] = (
+    ("demo", "mojimeter.cli.demo"),
     ("recommend", "mojimeter.cli.recommend"),
     ("score", "mojimeter.cli.score"),
     ("compare", "mojimeter.cli.compare"),
+    ("disambiguate", "mojimeter.cli.disambiguate"),
     ("ratings", "mojimeter.cli.ratings"),
     ("doctor", "mojimeter.cli.doctor"),
     ("suggest", "mojimeter.cli.suggest"),

@@ -36,6 +36,9 @@ def command(
     append: str = typer.Option("emoji", "--append", help="What the judge sees after the text: emoji, or raw replies."),
     epochs: int = typer.Option(1, "--epochs", min=1, help="Repeats of each model."),
     limit: int | None = typer.Option(None, "--limit", min=1, help="Only the first so many posts."),
+    limit_for: list[str] = typer.Option(
+        [], "--limit-for", metavar="SYSTEM=N", help="Only the first so many posts for a slow system."
+    ),
     votes: int = typer.Option(3, "--votes", min=1, help="A judge's votes at most; a majority ends them early."),
     apart: bool = typer.Option(
         False, "--apart", help="Ask the judge task by task (the paper's way; five times the calls)."
@@ -77,7 +80,7 @@ def command(
     from mojimeter.datasets.tables import parse_mapping
     from mojimeter.models.prices import read_prices
     from mojimeter.report.gates import check_gates, parse_gates
-    from mojimeter.runs.settings import RecommendSettings
+    from mojimeter.runs.settings import RecommendSettings, parse_limits
 
     gates = parse_gates(fail_under)
     known_prices = read_prices(prices) if prices else {}
@@ -100,6 +103,7 @@ def command(
         equality=equality,
         draws=bootstrap,
         mapping=parse_mapping(map_),
+        limits=parse_limits(limit_for),
     )
     folder = out or default_folder(posts)
     if dry_run:
@@ -113,7 +117,7 @@ def command(
 
     patience = Patience(retries=max_retries, attempt_timeout=timeout, max_connections=max_connections)
     try:
-        with _Progress() as progress:
+        with Progress() as progress:
             outcome = run_recommend(
                 settings,
                 folder,
@@ -179,7 +183,7 @@ def _print_plan(plan: Mapping[str, Any]) -> None:
         typer.echo(f"About {usd['least']:.4f} to {usd['most']:.4f} US dollars.")
 
 
-class _Progress:
+class Progress:
     """A bar on stderr where that is a terminal, else a line now and then."""
 
     def __init__(self) -> None:
@@ -199,7 +203,7 @@ class _Progress:
         )
         self._total = self._count = 0
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Progress:
         self._bar.start()
         return self
 

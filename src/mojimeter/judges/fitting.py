@@ -7,7 +7,7 @@ Needs scikit-learn (the extra ``train``); what it makes does not. Knows nothing 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -187,7 +187,7 @@ def measure(probabilities: Numbers, names: Sequence[str], given: Sequence[str]) 
     right = np.array([a == b for a, b in zip(met, given, strict=True)])
     confidence = probabilities[np.arange(len(given)), best]
     table = _calibration(confidence, right)
-    confusion = {name: {other: 0 for other in names} for name in sorted(set(given), key=_place(given))}
+    confusion = {name: dict.fromkeys(names, 0) for name in sorted(set(given), key=_place(given))}
     for label, said in zip(given, met, strict=True):
         confusion[label][said] += 1
     return TaskQuality(

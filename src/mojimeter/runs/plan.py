@@ -79,15 +79,17 @@ def plan(run: Run, ledger: CallLedger, prices: Mapping[str, Price]) -> dict[str,
 
 def paper_calls(run: Run) -> int:
     """Calls of the paper's design: the reply, and 30 a post and system (five tasks, three votes, two texts)."""
-    outputs = sum(len(run.epochs_of(who)) for who in run.recommenders) * len(run.posts)
+    outputs = sum(len(run.epochs_of(who)) * len(run.posts_of(who)) for who in run.recommenders)
     replies = sum(
-        len(run.epochs_of(who)) * len(run.posts) for who in run.recommenders if isinstance(who.system, LanguageSystem)
+        len(run.epochs_of(who)) * len(run.posts_of(who))
+        for who in run.recommenders
+        if isinstance(who.system, LanguageSystem)
     )
     return replies + 2 * PAPER_CALLS_PER_TEXT * outputs * len(run.asked_judges)
 
 
 def _items(run: Run, who: Recommender) -> Iterator[tuple[dict[str, Any], int]]:
-    return ((post, epoch) for epoch in run.epochs_of(who) for post in run.posts)
+    return ((post, epoch) for epoch in run.epochs_of(who) for post in run.posts_of(who))
 
 
 def _texts_to_judge(run: Run, tables: Tables) -> list[tuple[str, bool]]:

@@ -43,6 +43,8 @@ BASELINES: Final[dict[str, tuple[str, str]]] = {
     "baseline/original": ("mojimeter.systems.baselines", "OriginalEmoji"),
     "baseline/random": ("mojimeter.systems.baselines", "RandomEmoji"),
     "baseline/keyword": ("mojimeter.systems.keyword", "KeywordEmoji"),
+    "baseline/nearest": ("mojimeter.systems.nearest", "NearestEmoji"),
+    "baseline/taught": ("mojimeter.systems.taught", "TaughtEmoji"),
 }
 
 

@@ -1,0 +1,67 @@
+"""``mojimeter demo``: the main job on what ships, without a key or a network."""
+
+from __future__ import annotations
+
+import typer
+
+from mojimeter.cli.output import JSON_OPTION, write_json
+
+
+def command(
+    out: str = typer.Option("runs/demo", "--out", metavar="DIR", help="The run folder; the same one goes on."),
+    limit: int | None = typer.Option(None, "--limit", min=1, help="Only the first so many of the 240 posts."),
+    json_: bool = JSON_OPTION,
+) -> None:
+    """Rank baselines and a small language model on the starter posts, judged by the judge that ships.
+
+    Needs no key and no network. It runs what `mojimeter recommend` runs, and writes the same run folder.
+    """
+    from mojimeter.cli.recommend import Progress
+    from mojimeter.judges.student import quality
+    from mojimeter.runs.demo import JUDGE, plan_demo
+    from mojimeter.runs.recommend import run_recommend
+
+    demo = plan_demo(limit)
+    for left in demo.left:
+        typer.echo(f"left out: {left.system}; to have it: {left.install}", err=True)
+    embed_posts(demo.settings.posts, limit)
+    with Progress() as progress:
+        outcome = run_recommend(demo.settings, out, started=progress.started, done=progress.done)
+    document = {
+        **outcome.document,
+        "judge_quality": quality(JUDGE),
+        "left_out": [{"system": left.system, "install": left.install} for left in demo.left],
+        "command": demo.command(),
+    }
+    if json_:
+        write_json(document)
+    if outcome.unfinished is not None:
+        raise outcome.unfinished
+    for warning in document.get("warnings", ()):
+        typer.echo(f"warning: {warning}", err=True)
+    if not json_:
+        from mojimeter.report.judge_quality import print_quality
+        from mojimeter.report.terminal import print_scores
+
+        print_quality(document["judge_quality"])
+        typer.echo()
+        print_scores(document)
+        typer.echo(f"\nThe same: {demo.command()} --out {out}")
+        files = " ".join(f"--{name} {out}/{name}.jsonl" for name in ("outputs", "labels"))
+        typer.echo(f"Again from its files, without a model: mojimeter score {out}/posts.jsonl {files}")
+
+
+def embed_posts(posts: str, limit: int | None) -> None:
+    """Embed the posts ahead of everything, with a bar on stderr: the one thing here that takes seconds."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from mojimeter.datasets.readers import read_posts
+    from mojimeter.judges.student import plain_text
+    from mojimeter.models.encoder import shared_encoder
+
+    frame = read_posts(posts)
+    texts = [plain_text(text) for text in (frame.head(limit) if limit else frame)["original"]]
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("embedding posts", total=len(texts))
+        shared_encoder().embed(texts, lambda done, of: bar.update(task, completed=done, total=of))
