@@ -294,10 +294,22 @@ def test_means_of_two_facets_must_have_one_grand_mean() -> None:
         ({"test": "spearman", "value": "0.905", "n": 8, "p": "0.002"}, "note"),
         ({"test": "spearman", "value": "0.905", "n": 8, "p": "0.04"}, "contradiction"),
         ({"test": "spearman", "value": "0.911", "n": 8, "p": "0.004"}, "note"),
+        ({"test": "pearson", "value": "1.50", "n": 8, "p": "0.01"}, "contradiction"),
+        ({"test": "f", "value": "> 3", "df": [1, 2], "p": "<.05"}, None),
     ],
 )
 def test_p_values_are_held_against_their_statistics(test: dict[str, object], kind: str | None) -> None:
     assert [k for k, _ in findings({"p": test})] == ([] if kind is None else [kind])
+
+
+def test_what_the_printed_numbers_do_not_determine_is_left_open() -> None:
+    table = PrintedTable(
+        {"design": DESIGN, "mean_squares": {"system": "4.0"}, "raters_needed": [{"target": "0.8", "value": 3}]}
+    )
+    check = table.check()
+    assert check.contradictions == ()
+    document = check.to_dict()["solved"]["ms_residual"]
+    assert document == {"value": None, "possible": [0.0, None]}
 
 
 def test_claims_can_be_bounds() -> None:
@@ -377,6 +389,10 @@ def test_exact_p_counts_orders_one_by_one_with_ties() -> None:
         ({"quantities": {"a": 0.5}}, "expected a string as printed"),
         ({"p": {"test": "wilcoxon", "value": "1", "p": "0.1"}}, "no test 'wilcoxon'"),
         ({"means": {"of": "x", "n": 0, "values": ["1", "2"]}}, "n = 0; expected a whole number of 1 or more"),
+        ({"design": DESIGN, "mean_squares": {"system": "1e300"}}, "mean square of system: 1e300; expected at most"),
+        ({"design": dict.fromkeys("abc", 10**9)}, "has 1e\\+27 cells"),
+        ({"claim": [{"name": "a", "value": "1", "equals": "10**1000"}]}, "has no finite value"),
+        ({"claim": [{"name": "a", "value": "1", "between": ["2", "1"]}]}, "expected the lower end first"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(document: dict[str, object], message: str) -> None:

@@ -48,8 +48,8 @@ def evaluate(text: str, names: Names, where: str) -> Range:
         values = parser.sum()
         parser.expect_end()
         value = parser.single(values)
-        if math.isnan(value.lo + value.mid + value.hi):
-            raise InputError("has no value")
+        if not math.isfinite(value.mid) or math.isnan(value.lo + value.hi):
+            raise InputError("has no finite value")
         return value
     except InputError as error:
         message = str(error)

@@ -5,6 +5,7 @@ Knows five tests: F, t, chi-square, z, and the correlations of Pearson and Spear
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -32,6 +33,8 @@ def check_p(entry: Mapping[str, Any], where: str) -> Finding | None:
         raise InputError(f"{where}: no test {test!r}; expected {', '.join(TESTS)}")
     value, p = read_printed(entry["value"], f"{where}, value"), read_printed(entry["p"], f"{where}, p")
     name = str(entry.get("name") or f"p of {test} = {entry['value']}")
+    if test in ("spearman", "pearson") and (value.lo > 1.0 or value.hi < -1.0):
+        return Finding("contradiction", f"{name}: no correlation is {entry['value']}", str(entry["value"]), (-1.0, 1.0))
     if test == "spearman":
         return _spearman(name, entry, value, p, count_of(entry, "n", where, 3))
     if test == "pearson":
@@ -39,6 +42,9 @@ def check_p(entry: Mapping[str, Any], where: str) -> Finding | None:
         possible = _two_sided(value, lambda r: float(t_approximation_p(max(-1.0, min(1.0, r)), n) or 0.0))
     else:
         possible = _tail(test, value, _degrees(entry, test, where))
+    if not value.exact and value.mid in (value.lo, value.hi):
+        # a bound ("> 3") has no digits that stand for one value
+        possible = Range(possible.lo, math.nan, possible.hi)
     finding = compare(name, entry["p"], p, possible, f"{test} = {entry['value']}")
     if finding is None or finding.kind == "note" or test in ("f", "chi2"):
         return finding

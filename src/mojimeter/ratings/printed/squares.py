@@ -24,6 +24,11 @@ from mojimeter.ratings.printed.numbers import Range
 
 Floats = NDArray[np.float64]
 
+# HiGHS takes numbers from 1e20 on for infinite; its tolerances are absolute, the tightest it allows.
+_LARGEST = 1e12
+_EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_MOST_CELLS = 10**12
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -90,7 +95,14 @@ class Squares:
         return row
 
     def add(self, ratio: Ratio) -> Range | None:
-        """Take in a printed number; where it cannot hold with the others, leave it out and say what they allow."""
+        """Take in a printed number; where it cannot hold with the others, leave it out and say what they allow.
+
+        Raises:
+            InputError: a number too large to be told from no bound.
+        """
+        bounds = [abs(x) for x in (ratio.allowed.lo, ratio.allowed.hi) if math.isfinite(x)]
+        if ratio.bottom is None and max(bounds, default=0.0) > _LARGEST:
+            raise InputError(f"{ratio.label}: {ratio.printed}; expected at most {_LARGEST:g}, in whatever units")
         self.known.append(ratio)
         # that all mean squares are zero satisfies every ratio, so something must also vary
         if (
@@ -128,7 +140,7 @@ class Squares:
         from scipy.optimize import linprog
 
         a, b = self._system()
-        found = linprog(sign * combination, A_ub=a, b_ub=b, bounds=(0, None), method="highs")
+        found = linprog(sign * combination, A_ub=a, b_ub=b, bounds=(0, None), method="highs", options=_EXACT)
         return float(combination @ found.x) if found.status == 0 else None
 
     def _fraction(self, top: Floats, bottom: Floats, sign: float) -> float | None:
@@ -144,6 +156,7 @@ class Squares:
             b_eq=np.ones(1),
             bounds=(0, None),
             method="highs",
+            options=_EXACT,
         )
         return float(top @ found.x[:-1]) if found.status == 0 else None
 
@@ -197,6 +210,8 @@ def read_design(section: Mapping[str, Any]) -> Design:
         if not facet.isidentifier() or facet == "residual":
             raise InputError(f"[design] {facet!r}: expected a facet's name of letters, digits and _")
     cells = math.prod(section.values())
+    if cells > _MOST_CELLS:
+        raise InputError(f"[design] has {cells:.3g} cells; expected at most {_MOST_CELLS:.0e}")
     return Design(dict(section), cells=cells)
 
 

@@ -350,6 +350,8 @@ class PrintedTable:
             if not isinstance(ends, list) or len(ends) != 2:
                 raise InputError(f"{where}: between = {ends!r}; expected two numbers")
             low, high = (self._formula(str(e), where) for e in ends)
+            if low.mid > high.mid:
+                raise InputError(f"{where}: between = {ends!r}; expected the lower end first")
             possible = Range(low.lo, printed.mid if low.mid <= printed.mid <= high.mid else math.nan, high.hi)
             because = f"the stated range {ends[0]} to {ends[1]}"
             self._keep(compare(name, text, printed, possible, because))
@@ -477,4 +479,4 @@ def _share(own: Range, others: list[Range]) -> Range:
 
 
 def _ceil(x: float) -> float:
-    return float(math.ceil(x - 1e-9 * max(1.0, abs(x))))
+    return float(math.ceil(x - 1e-9 * max(1.0, abs(x)))) if math.isfinite(x) else x
