@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from inspect_ai.model import ModelAPI, modelapi
 
+from mojimeter.tasks.disambiguate import disambiguate
 from mojimeter.tasks.recommend import recommend
 
-__all__ = ["local", "recommend"]
+__all__ = ["disambiguate", "local", "recommend"]
 
 
 @modelapi(name="local")

@@ -189,7 +189,13 @@ def score_disambiguation(
     ]
     order = sorted(range(len(names)), key=lambda i: (-standing.values.get(names[i], -1.0), names[i]))
     agreement, agreed = _verifier_agreement(answers_frame, people, pairs_frame, draws, seed)
-    facts = {"name": verifier, "agreement": agreement[0], "kappa": agreement[1], "people": agreed}
+    facts = {
+        "name": verifier,
+        "agreement": agreement[0],
+        "kappa": agreement[1],
+        "kappa_with_people": agreement[1],
+        "people": agreed,
+    }
     return DisambiguationScores(
         signature=_signature(pairs_frame, verifier, prompt, draws, seed),
         data=_data(pairs_frame),
