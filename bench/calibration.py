@@ -550,11 +550,11 @@ def summarise(rates: list[Rate]) -> str:
 
 INTRODUCTION = """# Calibration: are the tests as strict and the intervals as wide as they say?
 
-Written by `make bench-stats` (`python -m bench.calibration`, seed {seed}, {minutes:.0f} minutes). Every number is
-a rate over simulated studies with its Monte Carlo standard error, in percent. The design is the paper's: 290 items x 8
-systems, 3 to 27 raters, variances as estimated from the Two Emojis study (item .143, rater .570, item:system .087,
-item:rater .448, system:rater .068, residual .636), no system differing from another unless it says so. Bold:
-printed by default, and claims too much by more than 1.5 points beyond two Monte Carlo errors.
+Written by `make bench-stats` (`python -m bench.calibration`, seed {seed}; about ten minutes of one free core). Every
+number is a rate over simulated studies with its Monte Carlo standard error, in percent. The design is the paper's: 290
+items x 8 systems, 3 to 27 raters, variances as estimated from the Two Emojis study (item .143, rater .570,
+item:system .087, item:rater .448, system:rater .068, residual .636), no system differing from another unless it says
+so. Bold: printed by default, and claims too much by more than 1.5 points beyond two Monte Carlo errors.
 
 - *rounded to 1-5*: scores are rounded and clipped to five points.
 - *unequal scale use*: each rater stretches what they see of items and systems by a factor of their own (log-normal,
@@ -576,14 +576,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="where to write the page (a full run: docs/calibration.md)")
     parser.add_argument("--json", action="store_true", help="rates as one JSON object instead of tables")
     given = parser.parse_args(arguments)
-    start = time.perf_counter()
     rates = run(QUICK if given.quick else FULL, given.seed)
-    minutes = (time.perf_counter() - start) / 60
     body = summarise(rates) + "\n\n" + describe(rates)
     print(json.dumps({"rates": [rate.to_dict() for rate in rates]}) if given.json else body)
     out = given.out or (None if given.quick else PAGE)
     if out is not None:
-        out.write_text(INTRODUCTION.format(seed=given.seed, minutes=minutes) + body.rstrip() + "\n", encoding="utf-8")
+        out.write_text(INTRODUCTION.format(seed=given.seed) + body.rstrip() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
