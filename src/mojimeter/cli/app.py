@@ -19,6 +19,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("compare", "mojimeter.cli.compare"),
     ("disambiguate", "mojimeter.cli.disambiguate"),
     ("ratings", "mojimeter.cli.ratings"),
+    ("judge", "mojimeter.cli.judge"),
     ("doctor", "mojimeter.cli.doctor"),
     ("suggest", "mojimeter.cli.suggest"),
 )
