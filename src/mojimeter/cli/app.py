@@ -18,6 +18,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("score", "mojimeter.cli.score"),
     ("compare", "mojimeter.cli.compare"),
     ("disambiguate", "mojimeter.cli.disambiguate"),
+    ("build", "mojimeter.cli.build"),
     ("ratings", "mojimeter.cli.ratings"),
     ("judge", "mojimeter.cli.judge"),
     ("doctor", "mojimeter.cli.doctor"),

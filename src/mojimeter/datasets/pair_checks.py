@@ -20,7 +20,7 @@ Pair = Mapping[str, str]
 
 MOST_SENTENCES: Final = 2  # of a context
 ANSWER_WORDS: Final = (1, 10)
-MOST_PER_EMOJI: Final = 6
+MOST_PER_EMOJI: Final = 8
 SHARE_OF_OPENING: Final = 0.15  # of a language's questions that may start with the same two words
 
 _SENTENCE_END = re.compile(r"[.!?।…]+[\"'”’)]*(?:\s|$)")
