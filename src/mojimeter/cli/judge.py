@@ -14,6 +14,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("accuracy", "mojimeter.cli.judge_accuracy"),
     ("sensitivity", "mojimeter.cli.judge_sensitivity"),
     ("validity", "mojimeter.cli.judge_validity"),
+    ("agreement", "mojimeter.cli.judge_agreement"),
     ("noise", "mojimeter.cli.judge_noise"),
     ("correct", "mojimeter.cli.judge_correct"),
     ("bias", "mojimeter.cli.judge_bias"),
