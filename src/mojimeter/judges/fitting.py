@@ -109,7 +109,7 @@ def check_examples(examples: Examples, least: int = LEAST_EXAMPLES) -> None:
                 raise InputError(f"{task}: label {label!r}; expected one of {', '.join(LABELS[task])}")
             if count < least:
                 raise InputError(
-                    f"{task}: {count} posts are labelled {label!r}; at least {least} are needed to learn it"
+                    f"{task}: {count} of the posts labelled {label!r}; at least {least} are needed to learn it"
                 )
         if len(counts) < 2:
             only = f"only {next(iter(counts))!r}" if counts else "nothing"
