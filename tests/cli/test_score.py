@@ -181,3 +181,20 @@ def test_the_release_is_scored_from_its_files_as_a_shell_lists_them(shared: Path
     document = json.loads(result.stdout)
     assert len(document["systems"]) == len(files) + 1
     assert "seed:7" in document["signature"]
+
+
+def test_labels_of_several_judges_come_with_a_verdict_on_other_judges(folder: Path) -> None:
+    header, *rows = LABELS.splitlines()
+    second = [row.replace(",j,", ",k,").replace("model", "other") for row in rows]
+    both = [row.replace("model", "other") for row in rows] + [row.replace(",j,", ",k,") for row in rows] + second
+    lines = [header, *rows, *[row for row in both if "other" in row or ",k," in row]]
+    (folder / "labels.csv").write_text("\n".join(dict.fromkeys(lines)) + "\n", encoding="utf-8")
+    arguments = ("posts.csv", "--labels", "labels.csv", "--map", "id=doc", "--judge", "k")
+    done = _run(*arguments, "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["panel"]["judges"] == ["k", "j"], "the judge that ranks comes first"
+    assert document["panel"]["systems"] == ["model", "other"]
+    assert document["panel"]["verdict"] in ("not_separated", "refused")
+    shown = _run(*arguments, cwd=folder)
+    assert "Would other judges rank them the same?" in shown.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -68,3 +69,20 @@ def test_its_labels_can_stand_in_for_the_author_and_that_leaks(
     assert outcome.unfinished is None, "the run and its tables ask the same questions"
     (scores,) = outcome.document["systems"].values()
     assert scores["leaked"] is True
+
+
+def test_a_run_with_several_judges_says_whether_other_judges_would_rank_the_same(
+    judge: HashJudge, serve: Serve, posts: Path, tmp_path: Path
+) -> None:
+    provider = serve()
+    twin = provider.system.replace("writer", "twin")
+    chosen = {"judges": (provider.judge, judge.name), "systems": (provider.system, twin, "baseline/keyword")}
+    outcome = benchmark.run(provider, posts, tmp_path / "run", **chosen)
+    panel = outcome.document["panel"]
+    assert panel["judges"] == [provider.judge, judge.name]
+    assert set(panel["systems"]) == {provider.system, twin}
+    assert panel["left_out"]["systems"] == ["baseline/keyword"]
+    assert panel["design"]["rater"] == 2
+    # both judges label by the same hash of the text, so they agree on every post and system
+    assert panel["agreement"]["alpha"]["interval"]["value"] == pytest.approx(1.0)
+    assert "panel" in json.loads((tmp_path / "run" / "scores.json").read_text())

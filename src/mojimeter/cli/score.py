@@ -33,7 +33,11 @@ def command(
         "--append",
         help="What was appended to the posts before they were judged: emoji, or the raw reply. For the signature.",
     ),
-    judge: str | None = typer.Option(None, "--judge", help="Whose labels count, where the files hold several judges'."),
+    judge: str | None = typer.Option(
+        None,
+        "--judge",
+        help="Who ranks, where the files hold labels of several judges; a panel of all of them is shown below.",
+    ),
     n: str = typer.Option("3", "--n", "-n", help="How many emoji the systems were asked for: 1 to 5, or 1-5."),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
     seed: int = typer.Option(0, "--seed", min=0, help="Seed of the bootstrap."),
@@ -54,16 +58,16 @@ def command(
     """
     from mojimeter.datasets.tables import parse_mapping
     from mojimeter.report.gates import check_gates, parse_gates
-    from mojimeter.runs.scoring import ScoringOptions, parse_count, score_files
+    from mojimeter.runs.scoring import ScoringOptions, parse_count, score_document
 
     gates = parse_gates(fail_under)
-    scores = score_files(
+    scores = score_document(
         posts,
         outputs,
         labels,
         mapping=parse_mapping(map),
         options=ScoringOptions(format, equality, append, judge, parse_count(n), bootstrap, seed),
-    ).to_dict()
+    )
     for warning in scores["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
     if json:

@@ -35,6 +35,7 @@ _EXTRAS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]]
     "tokens": ("tokens: all tokens by all emoji", lambda scores: _cost(scores, "tokens")),
     "sec.": ("sec.: all seconds by all emoji", lambda scores: _cost(scores, "seconds")),
 }
+_MOST_JUDGES = 4  # whose scores fit beside the panel's
 _HEADLINES = {"average": "preserved", "average_unleaked": "preserved*", "f1": "overlap"}
 
 
@@ -55,6 +56,9 @@ def print_scores(document: Mapping[str, Any], file: IO[str] | None = None, width
     console.print(_leaderboard(document))
     for line in _how_to_read(document):
         console.print(line)
+    if "panel" in document:
+        console.print()
+        _print_panel(console, document["panel"], document["by_judge"])
     if document["ranked_by"] != "f1":
         console.print()
         console.print("Preserved by task, percent", style="bold")
@@ -110,6 +114,57 @@ def _how_to_read(document: Mapping[str, Any]) -> list[str]:
     if leaks := document["leaks"]["count"]:
         lines.append(f"{_plural(leaks, 'plain text')} still held emoji, a hint to the recommender.")
     return lines
+
+
+def _print_panel(console: Console, panel: Mapping[str, Any], by_judge: Mapping[str, Any]) -> None:
+    """What several judges say together, and how far they agree."""
+    judges = panel["judges"]
+    console.print("Would other judges rank them the same?", style="bold")
+    console.print(panel["sentence"][:1].upper() + panel["sentence"][1:] + ".")
+    if panel.get("ranking"):
+        console.print(_by_judge(panel, by_judge))
+        console.print("place: what other judges and posts like these leave open at 95%; percent kept:")
+    console.print("; ".join(f"J{k}: {judge}" for k, judge in enumerate(judges, 1)) + ".")
+    if "agreement" in panel:
+        console.print(_agreement(panel))
+    for caveat in panel["caveats"]:
+        console.print(f"Note: {caveat}.")
+    left_out = panel["left_out"]
+    if left_out["systems"]:
+        console.print(f"Not in this comparison: {', '.join(left_out['systems'])}.")
+    if left_out["posts"]:
+        console.print(f"Without {_plural(left_out['posts'], 'post')} that not every judge and system has.")
+
+
+def _by_judge(panel: Mapping[str, Any], by_judge: Mapping[str, Any]) -> Table:
+    """The panel's ranking, and what each of the first few judges gives a system."""
+    judges = panel["judges"][:_MOST_JUDGES]
+    table = _table()
+    _add_numbers(table, "place")
+    _add_system(table)
+    _add_numbers(table, "mean", *[f"J{k}" for k in range(1, len(judges) + 1)])
+    for row in panel["ranking"]:
+        name = row["system"]
+        own = [_number(by_judge[judge][name][panel["scored_by"]]) for judge in judges]
+        table.add_row(_place(row["rank"]), name, _number(row["mean"]), *own, style=_style(name))
+    return table
+
+
+def _agreement(panel: Mapping[str, Any]) -> str:
+    """How far judges agree post by post, offsets counted first."""
+    agreement = panel["agreement"]
+    if "alpha" not in agreement:
+        return f"Agreement of judges: none ({agreement.get('reason', 'not known')})."
+    alpha, pearson = agreement["alpha"].get("interval", {}), agreement.get("pearson") or {}
+    text = f"Judges agree on single posts to alpha {_coefficient(alpha)} (Pearson, blind to offsets,"
+    return f"{text} {_coefficient(pearson)}); intervals: other posts, these judges."
+
+
+def _coefficient(estimate: Mapping[str, Any]) -> str:
+    if estimate.get("value") is None:
+        return f"none, {estimate.get('reason', 'not defined')}"
+    ci = estimate.get("ci")
+    return f"{estimate['value']:.2f}" + (f" [{ci[0]:.2f}, {ci[1]:.2f}]" if ci else "")
 
 
 def _resampled(document: Mapping[str, Any]) -> str:

@@ -21,12 +21,14 @@ from mojimeter.judges.panel import TextJudge, preservation_ratings
 from mojimeter.models.calls import CallLedger
 from mojimeter.models.prices import Budget, Price, price_of
 from mojimeter.runs.folder import RunFolder
+from mojimeter.runs.judge_panel import with_judge_panel
 from mojimeter.runs.plan import paper_calls
 from mojimeter.runs.settings import RecommendSettings, Run
 from mojimeter.runs.tables import Tables, label_with_own_judges, tabulate
 from mojimeter.systems.language import LanguageSystem
 
 if TYPE_CHECKING:
+    from mojimeter.metrics.results import RecommendationScores
     from mojimeter.models.patience import Patience
     from mojimeter.tasks.evaluate import Failure
     from mojimeter.tasks.recommender import Recommender
@@ -173,7 +175,7 @@ def score_run(run: Run, folder: RunFolder) -> dict[str, Any]:
     outputs = read_outputs([folder.table("outputs")])
     labels = read_labels([folder.table("labels")])
 
-    def scores(judge: LlmJudge | TextJudge) -> dict[str, Any]:
+    def scores(judge: LlmJudge | TextJudge) -> RecommendationScores:
         return score_recommendations(
             posts,
             outputs,
@@ -186,23 +188,9 @@ def score_run(run: Run, folder: RunFolder) -> dict[str, Any]:
             append=run.settings.append,
             votes=str(judge.votes) if isinstance(judge, LlmJudge) else "1",
             prompt=f"{run.prompt.digest}+{judge.digest}",
-        ).to_dict()
+        )
 
-    document = scores(run.first_judge)
-    others = [j for j in run.judges if j is not run.first_judge]
-    if others:
-        by_judge = {run.first_judge.name: document, **{judge.name: scores(judge) for judge in others}}
-        document = {
-            **document,
-            "by_judge": {
-                name: {
-                    system: {"average": values["preservation"]["average"], "rank": values["rank"]}
-                    for system, values in judged["systems"].items()
-                }
-                for name, judged in by_judge.items()
-            },
-        }
-    return document
+    return with_judge_panel({judge.name: scores(judge) for judge in run.judges}, run.first_judge.name)
 
 
 def _calls(run: Run, ledger: CallLedger, budget: Budget) -> dict[str, Any]:

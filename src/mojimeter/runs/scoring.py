@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -80,29 +80,79 @@ def score_files(
     Raises:
         InputError: a file or an option is wrong.
     """
-    chosen = options or ScoringOptions()
-    if chosen.format not in FORMATS:
-        raise InputError(f"no format {chosen.format!r}; expected {' or '.join(FORMATS)}")
-    if chosen.format == "semrec":
-        if labels or mapping:
-            raise InputError("semrec files hold their labels and fixed column names: no --labels and no --map")
-        from mojimeter.datasets.semrec import read_semrec
+    return _Files(posts, outputs, labels, mapping or {}, options or ScoringOptions()).score()
 
-        tables: _Tables = read_semrec(Path(posts), [Path(p) for p in outputs])
-        # Published scores compare label strings as released; what is off the list is counted all the same.
-        known = LABELS
-    else:
-        tables, known = _read_tables(posts, outputs, labels, mapping or {}), None
-    return score_recommendations(
-        *tables,
-        chosen.equality,
-        chosen.draws,
-        chosen.seed,
-        judge=chosen.judge,
-        asked=chosen.asked,
-        known_labels=known,
-        append=chosen.append or ("raw" if chosen.format == "semrec" else "emoji"),
-    )
+
+def score_document(
+    posts: str | PathLike[str],
+    outputs: Sequence[str | PathLike[str]],
+    labels: Sequence[str | PathLike[str]] = (),
+    *,
+    mapping: Mapping[str, str] | None = None,
+    options: ScoringOptions | None = None,
+) -> dict[str, Any]:
+    """What ``mojimeter score --json`` prints: the scores of `score_files`, whose arguments it takes.
+
+    Where the labels are of several judges the one that ``options`` names ranks, and what all of them say together is
+    in ``by_judge`` and ``panel`` (``runs.judge_panel``).
+
+    Raises:
+        InputError: a file or an option is wrong.
+    """
+    chosen = options or ScoringOptions()
+    files = _Files(posts, outputs, labels, mapping or {}, chosen)
+    if chosen.judge is None or chosen.judge not in files.judges:
+        return files.score().to_dict()
+    from mojimeter.runs.judge_panel import with_judge_panel
+
+    judges = [chosen.judge, *(judge for judge in files.judges if judge != chosen.judge)]
+    return with_judge_panel({judge: files.score(judge) for judge in judges}, chosen.judge)
+
+
+class _Files:
+    """Files that were read, ready to be scored once or by each judge."""
+
+    def __init__(
+        self,
+        posts: str | PathLike[str],
+        outputs: Sequence[str | PathLike[str]],
+        labels: Sequence[str | PathLike[str]],
+        mapping: Mapping[str, str],
+        options: ScoringOptions,
+    ) -> None:
+        if options.format not in FORMATS:
+            raise InputError(f"no format {options.format!r}; expected {' or '.join(FORMATS)}")
+        self._options = options
+        self._released = options.format == "semrec"
+        if self._released:
+            if labels or mapping:
+                raise InputError("semrec files hold their labels and fixed column names: no --labels and no --map")
+            from mojimeter.datasets.semrec import read_semrec
+
+            self._tables: _Tables = read_semrec(Path(posts), [Path(p) for p in outputs])
+        else:
+            self._tables = _read_tables(posts, outputs, labels, mapping)
+
+    @property
+    def judges(self) -> list[str]:
+        """Whose labels there are."""
+        read = self._tables[2]
+        return [] if read is None else read["judge"].drop_nulls().unique().sort().to_list()
+
+    def score(self, judge: str | None = None) -> RecommendationScores:
+        """The scores by the labels of this judge, or of the one that the options name."""
+        options = self._options
+        return score_recommendations(
+            *self._tables,
+            options.equality,
+            options.draws,
+            options.seed,
+            judge=judge or options.judge,
+            asked=options.asked,
+            # Published scores compare label strings as released; what is off the list is counted all the same.
+            known_labels=LABELS if self._released else None,
+            append=options.append or ("raw" if self._released else "emoji"),
+        )
 
 
 def _read_tables(
