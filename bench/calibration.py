@@ -8,6 +8,11 @@ Knows how to count; what is drawn is in `simulated_studies`.
 
 from __future__ import annotations
 
+import os
+
+# before numpy: threads would fight over matrices of a few hundred numbers
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import argparse
 import json
 import sys
