@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,7 +181,7 @@ def read_verifier(content: bytes, where: str) -> EmbeddedVerifier:
             weights, centre, scale = (arrays[name].astype(np.float64) for name in ("weights", "centre", "scale"))
             intercept = float(arrays["intercept"])
             about = json.loads(bytes(arrays["about"]).decode())
-    except (ValueError, KeyError, OSError, EOFError) as error:
+    except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
         raise InputError(f"{where}: not the weights of a verifier ({error})") from None
     if about.get("features") != list(FEATURES) or any(a.shape != (len(FEATURES),) for a in (weights, centre, scale)):
         raise InputError(f"{where}: made for other features than this version computes; run scripts/train_verifier.py")

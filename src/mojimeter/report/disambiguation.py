@@ -52,7 +52,7 @@ def print_disambiguation(document: Mapping[str, Any], file: IO[str] | None = Non
     console.print(_leaderboard(systems))
     if not document.get("given") and "given" in document:
         console.print("people: no answers given; --answers FILE scores theirs beside these.")
-    console.print("place: all these data leave open at 95%; intervals resample pairs. (b): baseline.")
+    console.print("place: all these data leave open at 95%; intervals resample pairs; (b) baseline.")
     console.print("pair: both contexts right; query: answers right; p1xp2: pair accuracy if the two")
     console.print("answers were independent; aware: the two answers differ in meaning; varied: an")
     console.print("answer differs from the one without context; figur.: figurative among readings")
@@ -150,19 +150,19 @@ def _oddities(systems: Mapping[str, Any]) -> Table:
 def _differences(document: Mapping[str, Any]) -> list[str]:
     """The best real system against every other, by pair accuracy."""
     best = next((name for name in document["systems"] if not is_baseline(name)), None)
-    lines = []
+    lines: list[str] = []
     for found in document["differences"]:
         if found["measure"] != "acc_pair" or best not in (found["system"], found["against"]):
             continue
         sign = 1.0 if found["system"] == best else -1.0
         other = found["against"] if sign > 0 else found["system"]
         value, ci = sign * found["difference"]["value"], found["difference"].get("ci")
-        text = f"{best} minus {other}: {100 * value + 0.0:+.1f} points of pair accuracy"
+        text = f"{best} minus {other}: {100 * value + 0.0:+.1f}"
         if ci is not None:
             low, high = sorted(100 * sign * bound + 0.0 for bound in ci)
             text += f" [{low:.1f}, {high:.1f}]"
         lines.append(text + ("" if found["p"] is None else f", p {found['p']:.3f}"))
-    return lines
+    return ["Differences of pair accuracy, points:", *lines] if lines else []
 
 
 def _verifier(document: Mapping[str, Any]) -> list[str]:
@@ -170,29 +170,30 @@ def _verifier(document: Mapping[str, Any]) -> list[str]:
     lines = []
     if "measured_on" in verifier:
         measured = verifier["measured_on"]
+        accuracy = f"{_percent(verifier['accuracy'])} {_interval(verifier['accuracy'])}"
         lines.append(
-            f"Verifier {verifier['name']}: on {measured['answers']} labelled answers to {measured['pairs']} pairs it "
-            f"was not fitted on, accuracy {_percent(verifier['accuracy'])} {_interval(verifier['accuracy'])}, "
-            f"kappa {verifier['kappa']['value']:.2f}."
+            f"Verifier {verifier['name']}: accuracy {accuracy}, "
+            f"kappa {verifier['kappa']['value']:.2f} on {measured['answers']} labelled answers"
         )
+        lines.append(f"to {measured['pairs']} pairs that it was not fitted on.")
         if "differences" in verifier:
             found = verifier["differences"]
             lines.append(
                 f"Whether two answers differ: accuracy {_percent(found['accuracy'])} {_interval(found['accuracy'])}, "
-                f"kappa {found['kappa']['value']:.2f} over {found['compared']} comparisons."
+                f"kappa {found['kappa']['value']:.2f} ({found['compared']} comparisons)."
             )
-        lines.append("The labelled answers are a chosen mixture: on another the accuracy will be another.")
+        lines.append("The labelled answers are a chosen mixture; on another it will do otherwise.")
     elif verifier["name"]:
         lines.append(f"Verifier {verifier['name']}.")
     agreement = verifier["agreement"]
     if agreement["value"] is None:
-        lines.append(f"Agreement of the verifier with people: {agreement['reason']} (--people FILE).")
+        lines.append(f"Verifier and people: {agreement['reason']} (--people FILE).")
     else:
         kappa = verifier["kappa_with_people"]
         shown = "-" if kappa["value"] is None else f"{kappa['value']:.2f}"
         lines.append(
-            f"Agreement of the verifier with people on {verifier['people']['answers']} answers: "
-            f"{_percent(agreement)} {_interval(agreement)}, kappa {shown}."
+            f"Verifier and people: agreement {_percent(agreement)} {_interval(agreement)}, kappa {shown} "
+            f"on {verifier['people']['answers']} answers."
         )
     return lines
 
