@@ -170,3 +170,41 @@ def test_a_hub_data_set_is_read_by_name_and_split_and_given_ids(monkeypatch: pyt
     assert posts["emoji"].to_list() == [["😀"], []]
     with pytest.raises(InputError, match="hf:owner/absent: Couldn't find any data file"):
         read_posts("hf:owner/absent")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"id":1,"text":["a"]}', "column 'text': expected text in every row, found lists"),
+        ('{"id":{"a":1},"text":"a"}', "column 'id': expected text in every row, found objects"),
+        ('{"id":1,"text":"a","author":[1]}', "column 'author': expected text in every row, found lists"),
+        ('{"id":1,"text":"a","emoji":{"a":1}}', "column 'emoji': expected text in every row, found objects"),
+        ('{"id":"","text":"a"}', "row 1, column 'id': empty"),
+        ('{"id":" ","text":"a"}', "row 1, column 'id': empty"),
+    ],
+)
+def test_a_cell_that_is_no_text_is_named(tmp_path: Path, line: str, says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_posts(write(tmp_path, "p.jsonl", line + "\n"))
+    assert says in str(caught.value)
+
+
+def test_whole_numbers_that_came_as_floats_are_the_same_ids(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    pl.DataFrame({"id": [1.0, 2.5], "text": ["a", "b"]}).write_parquet(path)
+    assert read_posts(path)["id"].to_list() == ["1", "2.5"]
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("1,gold,x,1,1", "a system is called 'gold'"),
+        ("1, ,x,1,1", "row 1, column 'system': empty"),
+        ("1,m,x,-3,1", "row 1, column 'tokens': expected 0 or more, found -3.0"),
+        ("1,m,x,3,inf", "row 1, column 'seconds': expected 0 or more, found inf"),
+    ],
+)
+def test_a_row_of_outputs_that_would_mislead_is_named(tmp_path: Path, row: str, says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_outputs([write(tmp_path, "o.csv", f"id,system,reply,tokens,seconds\n{row}\n")])
+    assert says in str(caught.value)

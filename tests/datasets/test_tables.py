@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from mojimeter.datasets.tables import parse_mapping, read_table
@@ -55,6 +56,8 @@ def test_half_an_emoji_in_json_stays_visible_as_damage(tmp_path: Path, escape: b
         ("empty.jsonl", b"\n\n", "the file is empty"),
         ("cut.jsonl", b'{"a":1}\n{"a":\n', "line 2: not JSON"),
         ("list.jsonl", b'{"a":1}\n[1]\n', "line 2: expected a JSON object, found list"),
+        ("deep.jsonl", b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}\n", "line 1: nested too deeply"),
+        ("nan.jsonl", b'{"a":1}\n{"a":NaN}\n', "line 2: not JSON (it has no NaN)"),
         ("not.parquet", b"PAR1", "not readable as parquet"),
         ("table.xlsx", b"PK", "cannot tell the format"),
     ],
@@ -66,6 +69,33 @@ def test_a_broken_file_is_one_sentence_with_file_and_place(tmp_path: Path, name:
     assert name in message
     assert says in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("name", ["fewshot_[bold]a b.csv", "what*.csv", "who?.jsonl"])
+def test_a_name_with_signs_that_shells_expand_is_only_a_name(tmp_path: Path, name: str) -> None:
+    data = b"a\n1\n" if name.endswith("csv") else b'{"a":"1"}\n'
+    assert read_table(write(tmp_path, name, data))["a"].to_list() == ["1"]
+
+
+def test_a_parquet_file_with_brackets_in_its_name_is_read(tmp_path: Path) -> None:
+    pl.DataFrame({"a": ["1"]}).write_parquet(tmp_path / "plain.parquet")
+    path = (tmp_path / "plain.parquet").rename(tmp_path / "a[b].parquet")
+    assert read_table(path)["a"].to_list() == ["1"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_a_file_that_may_not_be_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = write(tmp_path, name, b"a\n1\n")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(InputError, match=f"{name}: cannot be read: Permission denied"):
+        read_table(path)
 
 
 def test_a_missing_file_a_folder_and_a_missing_column_are_told_apart(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ STRATEGIES = ("zeroshot", "fewshot", "conditional")
 
 POST_COLUMNS = ("id", "original", "text", "emoji", "author", "lang", "gender", "age")
 OUTPUT_COLUMNS = ("id", "system", "strategy", "epoch", "reply", "tokens", "seconds", "error")
+_AMOUNTS = ("tokens", "seconds")
 LABEL_COLUMNS = ("id", "system", "judge", "strategy", "epoch", *TASKS)
 
 
@@ -41,14 +42,14 @@ def as_posts(frame: pl.DataFrame, where: str) -> pl.DataFrame:
     from mojimeter import emoji  # heavy with its tables; not needed to read outputs or labels
 
     _require(frame, ("id", "text"), where)
-    frame = _with_unique_ids(_as_strings(frame, ("id", "text", "author", "lang", "gender", "age")), where)
+    frame = _with_unique_ids(_as_strings(frame, ("id", "text", "author", "lang", "gender", "age"), where), where)
     _refuse_nulls(frame, "text", where)
     written = frame["text"]
     found = emoji.find_column(written)
     plain = emoji.strip_column(written)
     original, gold, leaked = written, found, pl.Series([False] * len(written), dtype=pl.Boolean)
     if "emoji" in frame.columns:
-        given = _joined(frame["emoji"])
+        given = _joined(frame["emoji"], where)
         gold = emoji.find_column(given)
         leaked = found.list.len() > 0
         original = pl.select(
@@ -96,11 +97,13 @@ def as_outputs(frame: pl.DataFrame, where: str, *, system: str | None = None) ->
     if "strategy" not in frame.columns:
         frame = frame.with_columns(pl.lit(strategy, dtype=pl.String).alias("strategy"))
     frame = _with_columns(frame, {"epoch": pl.Int64, "tokens": pl.Float64, "seconds": pl.Float64, "error": pl.String})
-    frame = _as_strings(frame, ("id", "system", "strategy", "reply", "error"))
+    frame = _as_strings(frame, ("id", "system", "strategy", "reply", "error"), where)
     frame = _as_numbers(frame, {"epoch": pl.Int64, "tokens": pl.Float64, "seconds": pl.Float64}, where)
     frame = frame.with_columns(pl.col("epoch").fill_null(1))
     for column in ("id", "system"):
         _refuse_nulls(frame, column, where)
+    if (frame["system"] == GOLD).any():
+        raise InputError(f"{where}: a system is called {GOLD!r}, which is what labels call the original posts")
     _refuse_repeats(frame, ("id", "system", "strategy", "epoch"), where)
     return frame.select(*OUTPUT_COLUMNS, *[c for c in frame.columns if c not in OUTPUT_COLUMNS])
 
@@ -126,7 +129,7 @@ def as_labels(frame: pl.DataFrame, where: str, *, system: str | None = None, jud
     if not any(task in frame.columns for task in TASKS):
         raise InputError(f"{where}: no column of labels; expected one or more of {', '.join(TASKS)}")
     frame = _with_columns(frame, {"strategy": pl.String, "epoch": pl.Int64, **dict.fromkeys(TASKS, pl.String)})
-    frame = _as_strings(frame, ("id", "system", "judge", "strategy", *TASKS))
+    frame = _as_strings(frame, ("id", "system", "judge", "strategy", *TASKS), where)
     frame = _as_numbers(frame, {"epoch": pl.Int64}, where).with_columns(pl.col("epoch").fill_null(1))
     for column in ("id", "system", "judge"):
         _refuse_nulls(frame, column, where)
@@ -154,8 +157,22 @@ def _with_columns(frame: pl.DataFrame, types: dict[str, type[pl.DataType]]) -> p
     )
 
 
-def _as_strings(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    return frame.with_columns([pl.col(c).cast(pl.String, strict=False) for c in columns if c in frame.columns])
+def _as_strings(frame: pl.DataFrame, columns: Sequence[str], where: str) -> pl.DataFrame:
+    """The columns as strings; a number that is whole is written without its ``.0`` (what pandas makes of ids)."""
+    chosen = []
+    for name in columns:
+        if name not in frame.columns:
+            continue
+        kind = frame[name].dtype
+        if kind.is_nested() or kind in (pl.Binary, pl.Object):
+            raise InputError(f"{where}, column {name!r}: expected text in every row, found {_kind(kind)}")
+        text = pl.col(name).cast(pl.String, strict=False)
+        chosen.append(text.str.strip_suffix(".0").alias(name) if kind.is_float() else text)
+    return frame.with_columns(chosen)
+
+
+def _kind(dtype: pl.DataType) -> str:
+    return {pl.List: "lists", pl.Array: "lists", pl.Struct: "objects", pl.Binary: "bytes"}.get(type(dtype), "objects")
 
 
 def _as_numbers(frame: pl.DataFrame, types: dict[str, type[pl.DataType]], where: str) -> pl.DataFrame:
@@ -165,6 +182,9 @@ def _as_numbers(frame: pl.DataFrame, types: dict[str, type[pl.DataType]], where:
         if bad is not None and cast[bad] is None and frame[name][bad] is not None:
             wanted = "a whole number" if kind is pl.Int64 else "a number"
             raise InputError(f"{where}, row {bad + 1}, column {name!r}: expected {wanted}, found {frame[name][bad]!r}")
+        if name in _AMOUNTS and ((cast < 0) | cast.is_infinite()).any():
+            bad = int(((cast < 0) | cast.is_infinite()).fill_null(False).arg_max() or 0)
+            raise InputError(f"{where}, row {bad + 1}, column {name!r}: expected 0 or more, found {cast[bad]!r}")
         frame = frame.with_columns(cast)
     return frame
 
@@ -176,8 +196,11 @@ def _with_unique_ids(frame: pl.DataFrame, where: str) -> pl.DataFrame:
 
 
 def _refuse_nulls(frame: pl.DataFrame, column: str, where: str) -> None:
-    if frame[column].null_count():
-        row = int(frame[column].is_null().arg_max() or 0) + 1
+    empty = frame[column].is_null()
+    if column != "text":
+        empty |= frame[column].str.strip_chars() == ""
+    if empty.any():
+        row = int(empty.arg_max() or 0) + 1
         raise InputError(f"{where}, row {row}, column {column!r}: empty")
 
 
@@ -192,8 +215,8 @@ def _refuse_repeats(frame: pl.DataFrame, columns: Sequence[str], where: str) -> 
         raise InputError(f"{where}, row {row + 1}: {values} again; it was in row {first + 1}")
 
 
-def _joined(column: pl.Series) -> pl.Series:
+def _joined(column: pl.Series, where: str) -> pl.Series:
     """Gold emoji as one string a post, whether the file held strings or lists."""
-    if column.dtype == pl.List:
+    if isinstance(column.dtype, pl.List) and not column.dtype.inner.is_nested():
         column = column.cast(pl.List(pl.String)).list.join("")
-    return column.cast(pl.String).fill_null("")
+    return _as_strings(column.to_frame(), (column.name,), where)[column.name].fill_null("")

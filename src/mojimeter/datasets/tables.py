@@ -40,7 +40,10 @@ def read_table(
         raise InputError(f"{path} is a folder; expected a file ending in {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    frame = _READERS.get(path.suffix.lower(), _refuse)(path)
+    try:
+        frame = _READERS.get(path.suffix.lower(), _refuse)(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or _first_line(error)}") from None
     frame = rename_columns(frame, mapping or {}, where=str(path))
     for name in required:
         if name not in frame.columns:
@@ -86,7 +89,7 @@ def _read_delimited(path: Path) -> pl.DataFrame:
         raise InputError(f"{path}: the file is empty; expected a header row")
     try:
         _check_header(path, separator)
-        return _without_blank_end(pl.read_csv(path, separator=separator, infer_schema=False))
+        return _without_blank_end(pl.read_csv(path, separator=separator, infer_schema=False, glob=False))
     except pl.exceptions.PolarsError as error:
         _explain_delimited(path, separator)
         raise InputError(f"{path}: not readable as {path.suffix[1:]}: {_first_line(error)}") from None
@@ -159,16 +162,25 @@ def _explain_jsonl(path: Path) -> None:
             if not line.strip():
                 continue
             try:
-                value = json.loads(line)
+                value = json.loads(line, parse_constant=_refuse_constant)
             except json.JSONDecodeError as error:
                 raise InputError(f"{path}, line {number}: not JSON ({error.msg}, column {error.colno})") from None
+            except ValueError as error:
+                raise InputError(f"{path}, line {number}: not JSON ({_first_line(error)})") from None
+            except RecursionError:
+                raise InputError(f"{path}, line {number}: nested too deeply; expected one flat JSON object") from None
             if not isinstance(value, dict):
                 raise InputError(f"{path}, line {number}: expected a JSON object, found {type(value).__name__}")
 
 
+def _refuse_constant(name: str) -> None:
+    """Python reads NaN and infinity, which JSON does not have."""
+    raise ValueError(f"it has no {name}")
+
+
 def _read_parquet(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path)
+        return pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: not readable as parquet: {_first_line(error)}") from None
 
