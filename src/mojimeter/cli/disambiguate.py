@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def command(
     pairs: str = typer.Argument(
         "pairs",
-        metavar="[PAIRS]",
+        metavar="PAIRS",
         help="Pairs: id, category, text, emoji, question, context_1, answer_1, context_2, answer_2. CSV, TSV, JSONL or "
         "Parquet; or the set that ships: pairs, pairs:en, pairs:hi, pairs:bn.",
     ),

@@ -15,14 +15,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from mojimeter.datasets.records import (
-    _as_strings,
-    _refuse_nulls,
-    _refuse_repeats,
-    _require,
-    _with_columns,
-    _with_unique_ids,
-)
 from mojimeter.datasets.tables import read_table, rename_columns
 from mojimeter.errors import InputError
 
@@ -97,10 +89,10 @@ def as_pairs(frame: pl.DataFrame, where: str) -> pl.DataFrame:
     """
     required = ("id", "category", *_TEXTS)
     _require(frame, required, where)
-    frame = _with_columns(frame, dict.fromkeys(("reading_1", "reading_2", "lang"), pl.String))
-    frame = _with_unique_ids(_stripped(_as_strings(frame, PAIR_COLUMNS), PAIR_COLUMNS), where)
+    frame = _as_text(frame, PAIR_COLUMNS, where)
     for column in required:
         _refuse_nulls(frame, column, where)
+    _refuse_repeats(frame, ("id",), where)
     for column in ("reading_1", "reading_2"):
         _refuse_unknown(frame, column, READINGS, where)
     for stem in ("context", "answer"):
@@ -128,9 +120,7 @@ def as_answers(frame: pl.DataFrame, where: str, *, system: str | None = None) ->
             twice.
     """
     _require(frame, ("id", "condition", "answer"), where)
-    frame = _with_system(frame, where, system)
-    frame = _with_columns(frame, dict.fromkeys(("verdict", "reading"), pl.String))
-    frame = _stripped(_as_strings(frame, ANSWER_COLUMNS), ANSWER_COLUMNS)
+    frame = _as_text(_with_system(frame, where, system), ANSWER_COLUMNS, where)
     frame = frame.with_columns(pl.col("condition", "reading").str.to_lowercase())
     for column in ("id", "system", "condition"):
         _refuse_nulls(frame, column, where)
@@ -153,8 +143,7 @@ def as_differences(frame: pl.DataFrame, where: str, *, system: str | None = None
         InputError: a column or a cell is missing, a value is unknown, or a comparison comes twice.
     """
     _require(frame, ("id", "pair", "order", "differs"), where)
-    frame = _with_system(frame, where, system)
-    frame = _stripped(_as_strings(frame, DIFFERENCE_COLUMNS), DIFFERENCE_COLUMNS)
+    frame = _as_text(_with_system(frame, where, system), DIFFERENCE_COLUMNS, where)
     frame = frame.with_columns(pl.col("pair", "order", "differs").str.to_lowercase())
     for column in DIFFERENCE_COLUMNS[:4]:
         _refuse_nulls(frame, column, where)
@@ -234,11 +223,46 @@ def _with_system(frame: pl.DataFrame, where: str, system: str | None) -> pl.Data
     return frame.with_columns(pl.lit(system).alias("system"))
 
 
-def _stripped(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
-    """Cells without the space around them; a cell of nothing else is empty."""
-    there = [c for c in columns if c in frame.columns]
-    cells = pl.col(there).str.strip_chars()
-    return frame.with_columns(pl.when(cells.str.len_bytes() > 0).then(cells).otherwise(None).name.keep())
+def _require(frame: pl.DataFrame, columns: Iterable[str], where: str) -> None:
+    for name in columns:
+        if name not in frame.columns:
+            raise InputError(f"{where}: no column {name!r}; it has {', '.join(frame.columns)}")
+    if frame.height == 0:
+        raise InputError(f"{where}: no rows")
+
+
+def _as_text(frame: pl.DataFrame, columns: Iterable[str], where: str) -> pl.DataFrame:
+    """The columns as strings without the space around them; null where empty or where there is no such column.
+
+    A number that is whole is written without its ``.0``, which is what pandas makes of ids and conditions with gaps.
+    """
+    cells = []
+    for name in columns:
+        if name not in frame.columns:
+            cells.append(pl.lit(None, dtype=pl.String).alias(name))
+            continue
+        kind = frame[name].dtype
+        if kind.is_nested() or kind in (pl.Binary, pl.Object):
+            raise InputError(f"{where}, column {name!r}: expected text in every row, found {kind}")
+        text = pl.col(name).cast(pl.String, strict=False)
+        text = (text.str.strip_suffix(".0") if kind.is_float() else text).str.strip_chars()
+        cells.append(pl.when(text.str.len_bytes() > 0).then(text).otherwise(None).alias(name))
+    return frame.with_columns(cells)
+
+
+def _refuse_nulls(frame: pl.DataFrame, column: str, where: str) -> None:
+    if frame[column].null_count():
+        row = int(frame[column].is_null().arg_max() or 0) + 1
+        raise InputError(f"{where}, row {row}, column {column!r}: empty")
+
+
+def _refuse_repeats(frame: pl.DataFrame, columns: tuple[str, ...], where: str) -> None:
+    first: dict[tuple[str, ...], int] = {}
+    for number, values in enumerate(frame.select(columns).iter_rows(), 1):
+        if values in first:
+            named = ", ".join(f"{c} {v!r}" for c, v in zip(columns, values, strict=True))
+            raise InputError(f"{where}, row {number}: {named} again; it was in row {first[values]}")
+        first[values] = number
 
 
 def _refuse_unknown(frame: pl.DataFrame, column: str, known: tuple[str, ...], where: str) -> None:

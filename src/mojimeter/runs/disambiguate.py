@@ -308,8 +308,7 @@ def tabulate(
         asked = [(pair, _answers_of(who, pair, ledger)) for pair in run.pairs]
         prepare = getattr(run.verifier, "prepare", None)
         if verify and prepare is not None:
-            texts = [text for _, (answers, _) in asked for text in answers.values() if text]
-            prepare([*texts, *(pair[f"answer_{k}"] for pair in run.pairs for k in "12")])
+            prepare([text for pair, (answers, _) in asked for text in _to_compare(pair, answers)])
         for pair, (answers, whole) in asked:
             tables.items += 1
             whole &= _add_pair(run, tables, who, pair, answers, ledger, verify)
@@ -319,6 +318,13 @@ def tabulate(
             tables.pending.append(who)
         verifying(place + 1, len(run.answerers))
     return tables
+
+
+def _to_compare(pair: Mapping[str, Any], answers: Mapping[str, str | None]) -> list[str]:
+    """Texts that a verifier will have to compare; none where all answers are expected ones word for word."""
+    expected = [pair["answer_1"], pair["answer_2"]]
+    said = [answer for answer in answers.values() if answer and answer not in expected]
+    return [*said, *expected] if said else []
 
 
 def _answers_of(who: Answerer, pair: Mapping[str, Any], ledger: CallLedger) -> tuple[dict[str, str | None], bool]:
