@@ -208,3 +208,13 @@ def test_a_row_of_outputs_that_would_mislead_is_named(tmp_path: Path, row: str, 
     with pytest.raises(InputError) as caught:
         read_outputs([write(tmp_path, "o.csv", f"id,system,reply,tokens,seconds\n{row}\n")])
     assert says in str(caught.value)
+
+
+def test_a_task_that_only_the_originals_have_is_refused_rather_than_scored_as_lost(tmp_path: Path) -> None:
+    gold = write(tmp_path, "gold.csv", "id,system,judge,sentiment,stance\n1,gold,j,positive,none\n")
+    short = write(tmp_path, "m.csv", "id,system,judge,sentiment\n1,m,j,positive\n")
+    other = write(tmp_path, "k.csv", "id,system,judge,sentiment\n1,m,k,positive\n")
+    with pytest.raises(InputError, match=r"m.csv: no column 'stance', for which .*gold.csv has labels"):
+        read_labels([gold, short])
+    assert read_labels([gold, other]).height == 2  # another judge may label fewer tasks
+    assert read_labels([write(tmp_path, "g.csv", "id,system,judge,age\n1,gold,q,teen\n"), other]).height == 2

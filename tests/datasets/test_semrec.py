@@ -112,3 +112,9 @@ def test_a_missing_column_is_named(release: Path) -> None:
         _read(release, "zeroshot_bad.csv")
     with pytest.raises(InputError, match="no file of a system"):
         _read(release)
+
+
+def test_a_system_without_the_labels_of_a_task_is_refused_rather_than_scored_as_losing_it(release: Path) -> None:
+    (release / "zeroshot_half.csv").write_text("item,raw_output,gender\n0,🎉,male\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"half.csv: no column 'sentiment', for which the benchmark has labels"):
+        _read(release, "zeroshot_half.csv")

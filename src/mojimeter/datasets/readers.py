@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mojimeter.datasets.records import as_labels, as_outputs, as_posts
+from mojimeter.datasets.records import GOLD, TASKS, as_labels, as_outputs, as_posts
 from mojimeter.datasets.starter import is_starter, read_starter
 from mojimeter.datasets.tables import read_table, rename_columns
 from mojimeter.errors import InputError
@@ -66,10 +66,23 @@ def read_labels(paths: Iterable[str | Path], mapping: Mapping[str, str] | None =
     """Labels of one or more judges, from table files (see ``records.as_labels``).
 
     Raises:
-        InputError: a file is not readable, a row is wrong, or two files label the same thing.
+        InputError: a file is not readable, a row is wrong, two files label the same thing, or a file lacks
+            a task of which another has the labels of the originals.
     """
-    frames = [(str(p), as_labels(read_table(p, mapping=mapping), str(p))) for p in paths]
+    tables = [(str(p), read_table(p, mapping=mapping)) for p in paths]
+    frames = [(where, as_labels(table, where)) for where, table in tables]
+    _refuse_missing_tasks(frames, {where: set(TASKS).intersection(table.columns) for where, table in tables})
     return _stacked(frames, ("id", "system", "judge", "strategy", "epoch"))
+
+
+def _refuse_missing_tasks(frames: list[tuple[str, pl.DataFrame]], tasks: Mapping[str, set[str]]) -> None:
+    """A task of the originals that another file lacks would read as one of which its systems preserve nothing."""
+    for having, originals in frames:
+        judges = originals.filter(pl.col("system") == GOLD)["judge"].unique()
+        for lacking, frame in frames:
+            for task in sorted(tasks[having] - tasks[lacking]):
+                if frame["judge"].is_in(judges.implode()).any():
+                    raise InputError(f"{lacking}: no column {task!r}, for which {having} has labels of the originals")
 
 
 def _stacked(frames: list[tuple[str, pl.DataFrame]], key: tuple[str, ...]) -> pl.DataFrame:

@@ -33,10 +33,11 @@ def read_semrec(
     ``text_with_emoji``, and ``leaked`` says where the released plain text still holds some.
 
     Raises:
-        InputError: a file lacks a column or repeats an item, two files are of the same system, or two files
-            give different labels to the same text alone.
+        InputError: a file lacks a column (a task that the benchmark has labels of is one) or repeats an item, two
+            files are of the same system, or two files give different labels to the same text alone.
     """
     posts, labels = _read_benchmark(Path(benchmark))
+    wanted = [task for task in TASKS if any(frame[task].null_count() < frame.height for frame in labels)]
     outputs: list[pl.DataFrame] = []
     alone: tuple[Path, pl.DataFrame] | None = None
     files: dict[tuple[str | None, str], Path] = {}
@@ -47,6 +48,7 @@ def read_semrec(
         files[name] = path
         frame = read_table(path, required=("item", "raw_output"))
         outputs.append(as_outputs(frame.select(id="item", reply="raw_output"), str(path), system=path.stem))
+        _refuse_missing(frame, wanted, str(path))
         labels.append(_labels(frame, str(path), name[1], strategy=name[0]))
         if any(task + _ALONE in frame.columns for task in TASKS):
             found = _labels(frame, str(path), WITHOUT_EMOJI, suffix=_ALONE)
@@ -97,6 +99,13 @@ def _labels(
     named = {task: prefix + task + suffix for task in TASKS if prefix + task + suffix in frame.columns}
     chosen = frame.select(id="item", **named).with_columns(strategy=pl.lit(strategy, dtype=pl.String))
     return as_labels(chosen, where, system=system, judge=JUDGE)
+
+
+def _refuse_missing(frame: pl.DataFrame, wanted: Iterable[str], where: str) -> None:
+    """A task that nobody labelled for this system would read as one of which nothing was preserved."""
+    for task in wanted:
+        if task not in frame.columns:
+            raise InputError(f"{where}: no column {task!r}, for which the benchmark has labels (gold_{task})")
 
 
 def _refuse_disagreement(first: tuple[Path, pl.DataFrame], second: tuple[Path, pl.DataFrame]) -> None:

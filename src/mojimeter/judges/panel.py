@@ -46,12 +46,12 @@ def get_judge(name: str, *, votes: int = 3, together: bool = True) -> LlmJudge |
     """The judge of that name: ``student/...`` is ours, anything else is an Inspect model.
 
     Raises:
-        InputError: no such student, or a name without a provider.
+        InputError: no such student, a name without a provider, or a baseline, which labels nothing.
     """
     if name.startswith(STUDENT):
         judge: TextJudge = import_module("mojimeter.judges.student").load_student(name)
         return judge
-    if "/" not in name:
+    if "/" not in name or name.startswith("baseline/"):
         raise InputError(f"no judge {name!r}; expected {STUDENT}... or a model such as openai/gpt-4o-mini")
     return LlmJudge(name, votes, together)
 

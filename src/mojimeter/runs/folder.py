@@ -15,6 +15,7 @@ Keys never reach it: they are read from the environment by the providers. Knows 
 from __future__ import annotations
 
 import json
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -91,7 +92,7 @@ class RunFolder:
 
     def write_table(self, name: str, frame: pl.DataFrame) -> Path:
         """Write a table as JSON lines, whole or not at all."""
-        lines = (json.dumps(row, ensure_ascii=False) for row in frame.iter_rows(named=True))
+        lines = (json.dumps(_plain(row), ensure_ascii=False) for row in frame.iter_rows(named=True))
         _replace(self.table(name), "".join(line + "\n" for line in lines))
         return self.table(name)
 
@@ -101,6 +102,19 @@ class RunFolder:
         _replace(self.path / "scores.json", text + "\n")
         if "signature" in document:
             _replace(self.path / "signature.txt", f"{document['signature']}\n")
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: posts may bring columns of dates, bytes and numbers that are none."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def read_settings(path: str | Path) -> dict[str, Any] | None:

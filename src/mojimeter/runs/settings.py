@@ -80,6 +80,7 @@ class Run:
 
     def __init__(self, settings: RecommendSettings) -> None:
         from mojimeter.datasets.readers import read_posts
+        from mojimeter.metrics.recommendation import EQUALITIES
 
         self.settings = settings
         self.profile = settings.profile or "posts"
@@ -87,6 +88,8 @@ class Run:
         for name, value in (("epochs", settings.epochs), ("limit", settings.limit)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; expected 1 or more")
+        if settings.equality not in EQUALITIES:
+            raise InputError(f"no equality {settings.equality!r}; expected {', '.join(EQUALITIES)}")
         if settings.profile is not None and settings.strategy != "conditional":
             raise InputError(
                 "--profile says where a conditional prompt's age and gender come from: it needs --strategy conditional"
