@@ -1,0 +1,58 @@
+"""What to say beside a number whose test or interval does not always hold what it promises.
+
+Sentences, each with the rate that `make bench-stats` measured on the paper's design (docs/calibration.md), and the
+conditions under which they apply. Knows counts of raters and of flags; nothing of how the numbers are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Below this many raters the check of equal errors of pairs misses most of what it looks for.
+RATERS_FOR_CHECK = 10
+
+ONE_LINE_UNSEEN = (
+    "so few raters cannot show whether they disagree along one line, such as a taste for length; if they do, the 5% "
+    "test rejects up to 21% and the pooled 95% interval of a difference covers as little as 60%: compare with "
+    "pairs='separate'"
+)
+ONE_LINE_SEEN = (
+    "raters disagree about some pairs of systems more than about others: the 5% test may reject up to 21% and the "
+    "pooled 95% interval of a difference cover as little as 60%; the intervals of pairs='separate' hold"
+)
+SEPARATE_FEW_RATERS = (
+    "with so few raters each pair's own error is poorly known: single intervals hold, but the rank ranges may cover all "
+    "true ranks at once only 75% of the time"
+)
+ALPHA_THESE_RATERS = "the interval of alpha is for these raters; of alpha over raters at large it covers less than 40%"
+ICC_CELLS_OF_ONE_ITEM = (
+    "the intervals of the ICCs take the systems' cells of one item for unrelated and are too narrow: they cover 72% to "
+    "87% instead of 95%"
+)
+
+
+def cautions_for(
+    levels: Mapping[str, int], pairs: str = "pooled", *, heterogeneity: float | None = None, agreement: bool = True
+) -> tuple[str, ...]:
+    """The sentences that apply to a study.
+
+    Args:
+        levels: facet -> number of levels.
+        pairs: "pooled" or "separate" errors of differences.
+        heterogeneity: p of the hypothesis that all pairs have the same error; None: not checked.
+        agreement: whether alpha and the ICCs are shown.
+    """
+    out = []
+    raters, systems = levels.get("rater", 0), levels.get("system", 0)
+    if systems > 2 and raters > 1 and pairs == "pooled":
+        if heterogeneity is not None and heterogeneity < 0.05:
+            out.append(ONE_LINE_SEEN)
+        elif raters < RATERS_FOR_CHECK:
+            out.append(ONE_LINE_UNSEEN)
+    if systems > 1 and pairs == "separate" and raters < RATERS_FOR_CHECK:
+        out.append(SEPARATE_FEW_RATERS)
+    if agreement and raters > 1:
+        out.append(ALPHA_THESE_RATERS)
+        if systems > 1 and levels.get("item", 0) > 1:
+            out.append(ICC_CELLS_OF_ONE_ITEM)
+    return tuple(out)
