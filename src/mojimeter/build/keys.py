@@ -101,7 +101,8 @@ def _folded(texts: list[str], encoding: str) -> NDArray[Any]:
     between = points == 0
     at_end = points == 0x20
     at_end[1:-1] &= between[:-2] | between[2:]
-    return points[~at_end]
+    kept: NDArray[Any] = points[~at_end]
+    return kept
 
 
 def _hash_segments(points: NDArray[Any]) -> NDArray[np.uint64]:
@@ -111,8 +112,7 @@ def _hash_segments(points: NDArray[Any]) -> NDArray[np.uint64]:
     place = np.arange(len(points) - 1, dtype=np.int64) - np.repeat(ends[:-1], sizes)
     factors = _factors(1 << max(8, int(sizes.max(initial=1)).bit_length()))
     terms = points[:-1].astype(np.uint64) * factors[place]
-    sums: NDArray[np.uint64] = np.add.reduceat(terms, ends[:-1])
-    return sums
+    return np.asarray(np.add.reduceat(terms, ends[:-1]), np.uint64)
 
 
 @lru_cache(maxsize=8)

@@ -37,34 +37,39 @@ _NAME: Final = rf"(?:{_B}[a-z0-9][a-z0-9-]*\.)+"
 _DIGITS: Final = tuple(
     chr(first + n) for first in (0x30, 0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xBE6, 0xFF10) for n in range(10)
 )
-PATTERNS: Final = MappingProxyType(
-    {
-        "links": Pattern(
-            rf"(?i)(?:{_B}[a-z][a-z0-9+.-]*://|{_B}www\.){_PATH}"
-            rf"|{_NAME}(?:{_DOMAINS}){_B}/{_PATH}|{_NAME}(?:com|net|org){_B}/?",
-            ("://", "www.", ".com", ".net", ".org", *(f".{domain}/" for domain in _DOMAINS.split("|"))),
+# In this order: a link can hold an @, a mail address holds a handle, and both hold a domain.
+PATTERNS: Final[tuple[tuple[str, Pattern], ...]] = (
+    ("links", Pattern(rf"(?i)(?:{_B}[a-z][a-z0-9+.-]*://|{_B}www\.){_PATH}", ("://", "www."))),
+    ("mails", Pattern(rf"(?:{_W}|[.%+-])+[@＠](?:{_W}|-)+(?:\.(?:{_W}|-)+)+", ("@", "＠"))),
+    # a dot goes on with the handle before a small letter only: "@user.I" is a new sentence
+    ("handles", Pattern(rf"[@＠]{_W}+(?:\.[\p{{Ll}}\p{{Nd}}_]{_W}*)*(?:@{_W}+(?:[.-]{_W}+)+)?", ("@", "＠"))),
+    (
+        "links",
+        Pattern(
+            rf"(?i){_NAME}(?:{_DOMAINS}){_B}/{_PATH}|{_NAME}(?:com|net|org){_B}/?",
+            (".com", ".net", ".org", *(f".{domain}/" for domain in _DOMAINS.split("|"))),
         ),
-        "mails": Pattern(rf"(?:{_W}|[.%+-])+[@＠](?:{_W}|-)+(?:\.(?:{_W}|-)+)+", ("@", "＠")),
-        # a dot goes on with the handle before a small letter only: "@user.I" is a new sentence
-        "handles": Pattern(rf"[@＠]{_W}+(?:\.[\p{{Ll}}\p{{Nd}}_]{_W}*)*(?:@{_W}+(?:[.-]{_W}+)+)?", ("@", "＠")),
-        "phones": Pattern(
+    ),
+    (
+        "phones",
+        Pattern(
             rf"\+{_D}{{1,3}}(?:[ .-]?\(?{_D}{{2,5}}\)?){{2,5}}"  # +91 98765 43210
-            rf"|(?:{_B}{_D}{{1,3}}[ .-])?\(?{_D}{{3,5}}\)?[ .-]?{_D}{{3,4}}[ .-]?{_D}{{3,4}}{_B}"  # (555) 123-4567
-            rf"|{_D}{{5}}[ -]{_D}{{5,6}}{_B}"  # 98765 43210
+            rf"|(?:{_B}{_D}{{1,3}}[ .-])?\(?{_D}{{3,5}}\)?[ .-]?{_D}{{3,4}}[ .-]?{_D}{{3,7}}"  # (555) 123-4567
+            rf"|{_D}{{5}}[ -]{_D}{{5,6}}"  # 98765 43210
             rf"|{_B}{_D}{{3}}[.-]{_D}{{4}}{_B}"  # 555-1234
             rf"|{_B}{_D}{{2}}(?:[ .]{_D}{{2}}){{4}}{_B}"  # 06 12 34 56 78
             rf"|{_D}{{9,15}}",
             _DIGITS,
         ),
-    }
+    ),
 )
 
 
 def mask_column(texts: pl.Series, which: Sequence[str] = tuple(TOKENS)) -> pl.Series:
     """Every text with its links, mail addresses, handles and phone numbers as tokens; null stays null."""
-    for name in PATTERNS:  # this order: a mail address is no handle
+    for name, pattern in PATTERNS:
         if name in which:
-            texts = _mask(texts, PATTERNS[name], TOKENS[name])
+            texts = _mask(texts, pattern, TOKENS[name])
     return texts
 
 
@@ -74,7 +79,9 @@ def count_masks(texts: pl.Series) -> dict[str, int]:
 
 
 def _mask(texts: pl.Series, pattern: Pattern, token: str) -> pl.Series:
-    holds = texts.str.contains_any(list(pattern.needs), ascii_case_insensitive=pattern.needs[0] == "://")
+    holds = texts.str.contains_any(
+        list(pattern.needs), ascii_case_insensitive=any(map(str.isalpha, "".join(pattern.needs)))
+    )
     rows = holds.fill_null(False).arg_true()
     if not len(rows):
         return texts

@@ -19,6 +19,7 @@ import polars as pl
 
 from mojimeter.datasets.starter import is_starter
 from mojimeter.datasets.tables import _LONE_SURROGATE, SUFFIXES, rename_columns
+from mojimeter.emoji import find_column
 from mojimeter.errors import InputError
 
 BLOCK_BYTES: Final = 16 << 20
@@ -50,7 +51,7 @@ class Block:
     numbered: bool = False
 
     def read(self) -> pl.DataFrame:
-        """The block's posts: ``id`` (null where it is still to be made), ``text`` and the optional columns, as strings.
+        """The block's posts: ``id`` (null: still to be made), ``text`` with its emoji, the optional columns; strings.
 
         Raises:
             InputError: it is not readable, or lacks a column.
@@ -59,6 +60,8 @@ class Block:
         frame = rename_columns(frame, dict(self.mapping), where=self.path)
         if "text" not in frame.columns:
             raise InputError(f"{self.path}: no column 'text'; it has {', '.join(map(repr, frame.columns[:20]))}")
+        if "emoji" in frame.columns:
+            frame = _with_emoji(frame)
         if self.numbered and "id" in frame.columns:
             frame = frame.drop("id")
         for name in self.extra:
@@ -96,6 +99,19 @@ class Block:
         except pl.exceptions.PolarsError as error:
             data = b"" if kind == ".parquet" else data
             raise InputError(f"{self.path}, after {self._place()}: {_reason(data, kind, error)}") from None
+
+
+def _with_emoji(frame: pl.DataFrame) -> pl.DataFrame:
+    """Plain texts followed by the emoji of a column of their own, as ``records.as_posts`` reads them."""
+    given = pl.col("emoji")
+    if frame["emoji"].dtype.is_nested():
+        given = given.cast(pl.List(pl.String)).list.join("")
+    given = given.cast(pl.String).fill_null("")
+    plain = find_column(frame["text"].cast(pl.String)).list.len() == 0
+    text = pl.col("text").cast(pl.String)
+    return frame.with_columns(
+        pl.when(plain).then(text.str.strip_chars_end() + " " + given).otherwise(text).alias("text")
+    )
 
 
 @dataclass(frozen=True, slots=True)
