@@ -168,7 +168,11 @@ def test_baselines_alone_need_no_model_and_no_folder_is_left_half_done(folder: P
     system = json.loads(result.stdout)["systems"]["baseline/random"]
     # each of two answers is right half of the time: of 200 draws, 4 standard errors are 0.14
     assert abs(system["acc_query"]["value"] - 0.5) < 0.14
-    assert (folder / "run" / "scores.json").is_file()
+    # the folder alone is enough to score the run again
+    again = _run(
+        "disambiguate", "run/pairs.jsonl", "--answers", "run/answers.jsonl", "--bootstrap", "50", "--json", cwd=folder
+    )
+    assert json.loads(again.stdout)["systems"]["baseline/random"] == system
 
 
 def test_the_demo_runs_offline_on_the_local_model_and_prints_what_its_verifier_is_worth(folder: Path) -> None:
