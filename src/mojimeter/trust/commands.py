@@ -58,6 +58,7 @@ def accuracy_document(
     if judges:
         wanted = material.posts.join(asked.select("id"), on="id", how="semi", maintain_order="left")
         fresh = sources.label_rows(judges, sources.original_rows(wanted), asking)
+        sources.save_labels(fresh, asking)
         labels = pl.concat([labels.filter(~pl.col("judge").is_in(list(judges))), fresh], how="diagonal_relaxed")
     labels = labels.filter(pl.col("epoch") == 1)
     if not labels.height:
@@ -86,7 +87,9 @@ def sensitivity_document(
                 raise InputError(f"--variant {name}: expected {', '.join(VARIANTS)}, or a system of --outputs")
         rows = sources.original_rows(material.posts) + sources.variant_rows(material.posts, chosen, seed)
         rows += [row for row in sources.output_rows(material) if row[1] in variants]
-        labels = pl.concat([labels, sources.label_rows(judges, rows, asking)], how="diagonal_relaxed")
+        fresh = sources.label_rows(judges, rows, asking)
+        sources.save_labels(fresh, asking)
+        labels = pl.concat([labels, fresh], how="diagonal_relaxed")
     report = judge_sensitivity(labels, material.posts, variants=variants, draws=draws, seed=seed)
     return {"schema": 1, "posts": material.posts.height, "seed": seed, **report.to_dict()}
 
@@ -112,6 +115,7 @@ def noise_document(
         scored = sources.variant_rows(material.posts, ("baseline/random",), seed) + sources.output_rows(material)
         once = sources.label_rows(judges, list(dict.fromkeys(scored)), asking)
         fresh = pl.concat([fresh, once.with_columns(text=pl.lit(None, dtype=pl.String))])
+        sources.save_labels(fresh, asking)
         labels = pl.concat([labels, fresh], how="diagonal_relaxed") if labels.height else fresh
     found = judge_noise(labels, material.posts, random=random, draws=draws, seed=seed)
     return {
@@ -142,7 +146,9 @@ def bias_document(
         labels = material.labels
         if judges:
             rows = sources.original_rows(material.posts) + sources.output_rows(material)
-            labels = pl.concat([labels, sources.label_rows(judges, rows, asking)], how="diagonal_relaxed")
+            fresh = sources.label_rows(judges, rows, asking)
+            sources.save_labels(fresh, asking)
+            labels = pl.concat([labels, fresh], how="diagonal_relaxed")
         if not labels.height:
             raise InputError("self-preference needs labels: give --labels, or --outputs with --judge")
         found = self_preference(labels, material.posts, known_as=aliases, draws=draws, seed=seed)
@@ -187,6 +193,7 @@ def correct_document(
         systems = [s for s in systems if s in there]
         rows = sources.original_rows(material.posts) + [r for r in sources.output_rows(material) if r[1] in systems]
         cheap_labels = sources.label_rows([judge], rows, asking)
+        sources.save_labels(cheap_labels, asking)
     else:
         left_out = []
         cheap_labels = labels.filter(pl.col("judge") == cheap)

@@ -62,7 +62,7 @@ def print_accuracy(document: Document, screen: Screen) -> None:
     for judge, tasks in document["judges"].items():
         for task, t in tasks.items():
             rows.append(
-                [judge, task, str(t["posts"]), _n(t["accuracy"]), f"{t['commonest']:.2f}"]
+                [_short(judge), task, str(t["posts"]), _n(t["accuracy"]), f"{t['commonest']:.2f}"]
                 + [_n(t[name]) for name in ("precision", "recall", "f1_macro", "kappa")]
                 + [_ci(t["kappa"])]
             )
@@ -78,7 +78,7 @@ def print_accuracy(document: Document, screen: Screen) -> None:
                 taken = c["taken_for"]
                 instead = f"{taken['label']} {taken['posts']}" if taken else "-"
                 cells = [str(c["posts"]), _n(c["recall"]), _ci(c["recall"]), _n(c["precision"]), instead]
-                rows.append([judge, f"{task} {label}", *cells])
+                rows.append([_short(judge), f"{task} {label}", *cells])
     screen.table(["judge", "label"], ["posts", "recall", "95%", "prec.", "taken for"], rows)
     unparsed = {j: sum(t["unparsed"] for t in tasks.values()) for j, tasks in document["judges"].items()}
     if any(unparsed.values()):
@@ -96,14 +96,16 @@ def print_accuracy(document: Document, screen: Screen) -> None:
 
 def print_sensitivity(document: Document, screen: Screen) -> None:
     """One line a judge, variant and task."""
-    screen.title("Labels with the emoji as written against labels with other emoji")
-    rows = []
+    screen.say(f"{document['posts']:,} posts, labelled as written and with other emoji")
     for judge, variants in document["judges"].items():
+        screen.say("")
+        screen.title(judge)
+        rows = []
         for variant, tasks in variants.items():
             for task, t in tasks.items():
-                cells = [str(t["posts"]), str(t["unparsed"]), _n(t["kappa"]), _ci(t["kappa"]), _n(t["correlation"])]
-                rows.append([judge, variant, task, *cells, _n(t["changed"], 1)])
-    screen.table(["judge", "emoji", "task"], ["posts", "unread", "kappa", "95%", "corr.", "changed"], rows)
+                cells = [_n(t["kappa"]), _ci(t["kappa"]), _n(t["correlation"]), _n(t["changed"], 1)]
+                rows.append([_short(variant), task, *cells, str(t["posts"]), str(t["unparsed"])])
+        screen.table(["emoji", "task"], ["kappa", "95%", "corr.", "changed", "posts", "unread"], rows)
     screen.say(
         "Lower kappa and correlation: the judge depends more on the emoji.",
         "corr.: R_K, with two labels Pearson's; changed: percent of labels;",
@@ -175,14 +177,15 @@ def print_noise(document: Document, screen: Screen) -> None:
 
 def print_correct(document: Document, screen: Screen) -> None:
     """Cheap, good and corrected means side by side; what cheap labels save."""
-    screen.title(f"Good labels: {document['good']}; cheap labels: {document['cheap']} ({document['predictor']})")
+    screen.title(f"Good labels: {document['good']}; cheap labels: {document['cheap']}")
+    screen.say(f"what corrects: {document['predictor']}; percent, intervals by author")
     rows = []
     for name, c in document["estimates"].items():
         cells = [str(c["labels"]), f"{c['cheap_only']['value']:.2f}", _n(c["labels_only"], 2), _ci(c["labels_only"], 1)]
         cells += [_n(c["corrected"], 2), _ci(c["corrected"], 1), f"{c['effective_labels']:.0f}"]
         rows.append([_flagged(document, document["good"], name), *cells])
     screen.table(["percent of"], ["labels", "cheap", "good", "95%", "corrected", "95%", "worth"], rows)
-    screen.say("cheap: its labels alone, biased; worth: good labels that would give the same interval.")
+    screen.say("cheap: its labels alone, biased; worth: good labels for the same interval.")
     for name, curve in document["savings"].items():
         screen.say("")
         screen.title(f"{name}: had fewer good labels been bought (mean of {curve['choices']} random choices)")
@@ -205,8 +208,8 @@ def print_bias(document: Document, screen: Screen) -> None:
         screen.title("Judges and systems of the same kin")
         rows = [
             [
-                p["judge"],
-                p["system"],
+                _short(p["judge"]),
+                _short(p["system"]),
                 p["kinship"],
                 _n(p["effect"], 2),
                 _ci(p["effect"], 2),
@@ -247,6 +250,11 @@ def _kin(document: Document, screen: Screen) -> None:
 def _flagged(document: Document, judge: str, system: str) -> str:
     kin = any(k["judge"] == judge and k["system"] == system for k in document.get("kin", ()))
     return f"{system} (kin)" if kin else system
+
+
+def _short(name: str) -> str:
+    """A name of at most 20 characters: the end of a long one, where names of models differ."""
+    return name if len(name) <= 20 else "…" + name[-19:]
 
 
 def _n(estimate: Mapping[str, Any], digits: int = 2) -> str:

@@ -218,10 +218,17 @@ def label_rows(
                     for post, system, text in rows
                 ]  # fmt: skip
     schema = {c: pl.Int64 if c == "epoch" else pl.String for c in (*LABEL_COLUMNS, "text")}
-    frame = pl.DataFrame(out, schema=schema)
-    if asking.out is not None:
-        _save(frame, asking.out)
-    return frame
+    return pl.DataFrame(out, schema=schema)
+
+
+def save_labels(labels: pl.DataFrame, asking: Asking) -> None:
+    """Keep the labels that judges gave, as ``labels.jsonl`` in the run folder, where one is named."""
+    if asking.out is None:
+        return
+    from mojimeter.runs.folder import RunFolder
+
+    with RunFolder(asking.out) as run:
+        run.write_table("labels", labels.select(LABEL_COLUMNS))
 
 
 def original_rows(posts: pl.DataFrame) -> list[tuple[str, str, str]]:
@@ -393,10 +400,3 @@ class _Ledger:
     def __exit__(self, *error: Any) -> None:
         self._ledger.close()
         self._folder.__exit__(*error)
-
-
-def _save(labels: pl.DataFrame, folder: str) -> None:
-    from mojimeter.runs.folder import RunFolder
-
-    with RunFolder(Path(folder)) as run:
-        run.write_table("labels", labels.drop("text"))
