@@ -21,7 +21,7 @@ ONE_LINE_SEEN = (
     "pooled 95% interval of a difference cover as little as 60%; the intervals of pairs='separate' hold"
 )
 SEPARATE_FEW_RATERS = (
-    "with so few raters each pair's own error is poorly known: single intervals hold, but the rank ranges may cover all "
+    "with so few raters each pair's own error is poorly known: single intervals hold, but rank ranges may cover all "
     "true ranks at once only 75% of the time"
 )
 ALPHA_THESE_RATERS = "the interval of alpha is for these raters; of alpha over raters at large it covers less than 40%"
