@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import NoReturn
 
 import typer
 
@@ -63,15 +67,46 @@ def main() -> None:
     """Run the command line; every foreseen error is one sentence on stderr and its exit code."""
     # Many small problems on few cores: BLAS threads cost more than they give (design/engine.md).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an argument that is not UTF-8 comes back out as it can
+    before = _standard_output()
     try:
         app()
     except MojimeterError as error:
-        sys.stderr.write(f"mojimeter: {error}\n")
+        _say(str(error))
         raise SystemExit(error.exit_code) from None
-    except BrokenPipeError:
-        # the reader of our output (head, less) has gone; that is not a failure of ours
-        sys.stderr.close()
-        raise SystemExit(0) from None
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            _leave_closed_pipe()
+        _say(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
+        raise SystemExit(1) from None
+    except SystemExit:
+        if _standard_output() != before:  # typer and rich put something else there when a pipe is closed, and fail
+            _leave_closed_pipe()
+        raise
     except KeyboardInterrupt:
-        sys.stderr.write("mojimeter: interrupted\n")
+        _say("interrupted")
         raise SystemExit(130) from None
+
+
+def _say(message: str) -> None:
+    from mojimeter.report.plain import plain
+
+    sys.stderr.write(f"mojimeter: {plain(message)}\n")
+
+
+def _standard_output() -> tuple[int, tuple[int, int] | None]:
+    """Which stream and which file output goes to."""
+    try:
+        file = os.fstat(1)
+    except OSError:
+        return id(sys.stdout), None
+    return id(sys.stdout), (file.st_dev, file.st_ino)
+
+
+def _leave_closed_pipe() -> NoReturn:
+    """The reader of our output (head, less) has gone; that is not a failure of ours."""
+    # what is left in the buffer goes nowhere, or Python would complain of it at the end
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    raise SystemExit(0) from None

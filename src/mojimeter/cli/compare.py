@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from mojimeter.cli.output import JSON_OPTION, write_json
+from mojimeter.cli.output import JSON_OPTION, write_json, write_warnings
 
 
 def command(
@@ -25,8 +25,7 @@ def command(
     from mojimeter.runs.compare import compare_runs
 
     comparison = compare_runs(first, second, systems=system, metric=metric, draws=bootstrap, seed=seed)
-    for warning in comparison.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+    write_warnings(comparison.warnings)
     if json:
         write_json(comparison.to_dict())
     else:

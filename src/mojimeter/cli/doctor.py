@@ -31,10 +31,10 @@ KEYS = (
 )
 
 
-def command(json_: bool = JSON_OPTION) -> None:
+def command(json: bool = JSON_OPTION) -> None:
     """Show what is installed and what is missing, with the line that installs each; shows names of keys, never keys."""
     report = examine()
-    if json_:
+    if json:
         write_json(report)
     else:
         _print(report)

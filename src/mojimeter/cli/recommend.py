@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from mojimeter.cli.output import JSON_OPTION, write_json
+from mojimeter.cli.output import JSON_OPTION, write_json, write_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ def command(
     ),
     equality: str = typer.Option("presentation", "--equality", help="When two emoji are the same; see score."),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count the calls, and the money where prices are known."),
     prices: str | None = typer.Option(
         None, "--prices", metavar="FILE", help="TOML: for each model input and output in US dollars a million tokens."
@@ -68,7 +68,7 @@ def command(
     fail_under: list[str] = typer.Option(
         [], "--fail-under", metavar="METRIC=VALUE", help="Exit 3 if a system's score is lower: average=75."
     ),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Have systems recommend emoji for posts, have judges label the result, and rank the systems.
 
@@ -102,7 +102,7 @@ def command(
         baselines=baselines,
         equality=equality,
         draws=bootstrap,
-        mapping=parse_mapping(map_),
+        mapping=parse_mapping(map),
         limits=parse_limits(limit_for),
     )
     folder = out or default_folder(posts)
@@ -110,7 +110,7 @@ def command(
         from mojimeter.runs.plan import plan_recommend
 
         plan = plan_recommend(settings, folder, known_prices)
-        write_json(plan) if json_ else _print_plan(plan)
+        write_json(plan) if json else _print_plan(plan)
         return
     from mojimeter.models.patience import Patience
     from mojimeter.runs.recommend import run_recommend
@@ -132,11 +132,11 @@ def command(
         typer.echo(f"mojimeter: interrupted; the same command goes on from {folder}", err=True)
         raise typer.Exit(130) from None
     _warn(outcome.document, folder)
-    if json_:
+    if json:
         write_json(outcome.document)
     if outcome.unfinished is not None:
         raise outcome.unfinished
-    if not json_:
+    if not json:
         from mojimeter.report.terminal import print_scores
 
         print_scores(outcome.document)
@@ -151,8 +151,7 @@ def default_folder(posts: str) -> str:
 
 
 def _warn(document: Mapping[str, Any], folder: str) -> None:
-    for warning in document.get("warnings", ()):
-        typer.echo(f"warning: {warning}", err=True)
+    write_warnings(document.get("warnings", ()))
     calls = document["calls"]
     money = "" if not calls["usd"] else f", {calls['usd']:.4f} US dollars in all"
     typer.echo(

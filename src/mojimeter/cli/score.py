@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from mojimeter.cli.output import JSON_OPTION, write_json
+from mojimeter.cli.output import JSON_OPTION, write_json, write_warnings
 
 
 def command(
@@ -68,8 +68,7 @@ def command(
         mapping=parse_mapping(map),
         options=ScoringOptions(format, equality, append, judge, parse_count(n), bootstrap, seed),
     )
-    for warning in scores["warnings"]:
-        typer.echo(f"warning: {warning}", err=True)
+    write_warnings(scores["warnings"])
     if json:
         write_json(scores)
     else:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mojimeter.report.gates import is_baseline
+from mojimeter.report.plain import plain
 
 _TASKS = ("sentiment", "emotion", "stance", "age", "gender")
 # Kind of odd reply -> heading and what it means.
@@ -74,7 +75,7 @@ def print_scores(document: Mapping[str, Any], file: IO[str] | None = None, width
     console.print()
     _print_oddities(console, systems)
     console.print()
-    console.print(document["signature"], soft_wrap=True)
+    console.print(plain(document["signature"]), soft_wrap=True)
 
 
 def _leaderboard(document: Mapping[str, Any]) -> Table:
@@ -243,7 +244,7 @@ def _difference(difference: Mapping[str, Any]) -> str:
     if system == "baseline/none":
         system, against, sign = against, system, -1.0
     value = sign * difference["difference"]["value"] + 0.0  # no minus zero
-    text = f"{system} minus {against}: {value:+.2f}"
+    text = f"{plain(system)} minus {plain(against)}: {value:+.2f}"
     ci = difference["difference"].get("ci")
     if ci is not None:
         low, high = sorted(sign * bound + 0.0 for bound in ci)
@@ -265,7 +266,7 @@ def _add_numbers(table: Table, *columns: str) -> None:
 
 
 def _shown(name: str, scores: Mapping[str, Any]) -> str:
-    return name + (" (b)" if is_baseline(name) else "") + (" (leaked)" if scores["leaked"] else "")
+    return plain(name) + (" (b)" if is_baseline(name) else "") + (" (leaked)" if scores["leaked"] else "")
 
 
 def _style(name: str) -> str | None:
