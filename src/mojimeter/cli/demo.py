@@ -46,6 +46,10 @@ def command(
         print_quality(document["judge_quality"])
         typer.echo()
         print_scores(document)
+        for system, asked in demo.settings.limits.items():
+            typer.echo(
+                f"\n{system} is slow: it was asked for the first {asked} posts only, and compared with others on those."
+            )
         typer.echo(f"\nThe same: {demo.command()} --out {out}")
         files = " ".join(f"--{name} {out}/{name}.jsonl" for name in ("outputs", "labels"))
         typer.echo(f"Again from its files, without a model: mojimeter score {out}/posts.jsonl {files}")
