@@ -36,6 +36,7 @@ CARD = Path(__file__).with_name("pairs_card.md")
 SURE = 4  # of 5, from which a reader counts as able to tell
 NO_CONTEXT = "-"
 LEANT = "a reader without context was sure"
+SMALL_MODEL = "small_model"  # the part that holds every answer of one model, not a chosen mixture
 TEST_SHARE = 0.4  # of the pairs with verdicts
 READINGS_OF = {"right": "own", "wrong": "neither", "wrong*": "other"}
 
@@ -69,6 +70,7 @@ def main() -> None:
     parser.add_argument("writers", type=Path, nargs="+")
     parser.add_argument("--reading", type=Path, nargs=2, action="append", required=True, metavar=("KEY", "READER"))
     parser.add_argument("--verdicts", type=Path, nargs="+", required=True)
+    parser.add_argument("--small-model", type=Path, nargs="*", default=[], help="verdicts on all answers of one model")
     parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args()
     candidates = read_candidates(given.writers)
@@ -80,7 +82,9 @@ def main() -> None:
     write_lines(given.out / "pairs.jsonl", rows)
     write_lines(given.out / "rejects.jsonl", [as_reject(one, reason) for one, reason in rejected])
     sound = kept + [one for one, reason in rejected if reason.startswith(LEANT)]
-    verdicts = read_verdicts(given.verdicts, {one.pair["id"]: one.pair for one in sound})
+    by_id = {one.pair["id"]: one.pair for one in sound}
+    verdicts = read_verdicts(given.verdicts, by_id)
+    verdicts += [{**row, "part": SMALL_MODEL} for row in read_verdicts(given.small_model, by_id)]
     write_lines(given.out / "verdicts.jsonl", verdicts)
     facts = describe(rows, list(candidates.values()), rejected, verdicts)
     facts["sha256"] = hashlib.sha256((given.out / "pairs.jsonl").read_bytes()).hexdigest()

@@ -42,6 +42,7 @@ def main() -> None:
     train, test = (read_verdicts(part).to_dicts() for part in ("train", "test"))
     head = fit([row for row in train if settle(claim(row)) is None])
     head.quality.update(measure(head, test))
+    head.quality["small_model"] = measure_verdicts(head, read_verdicts("small_model").to_dicts())
     given.out.mkdir(parents=True, exist_ok=True)
     content = write_verifier(head.weights, head.intercept, head.centre, head.scale, head.quality)
     (given.out / "verifier.npz").write_bytes(content)
@@ -93,6 +94,14 @@ def measure(verifier: EmbeddedVerifier, rows: Sequence[Row]) -> dict[str, Any]:
             **agreement([row["pair"] for row, _ in differences], found, truth, True),
         },
     }
+
+
+def measure_verdicts(verifier: EmbeddedVerifier, rows: Sequence[Row]) -> dict[str, Any]:
+    """Accuracy and kappa on all the answers that one model gave, a mixture that nobody chose."""
+    said = [settle(claim(row)) or verifier.verdict(claim(row)) for row in rows]
+    pairs = [row["pair"] for row in rows]
+    found = agreement(pairs, said, [row["verdict"] for row in rows], "right")
+    return {"answers": len(rows), "pairs": len(set(pairs)), **found}
 
 
 def is_comparable(row: Row, other: Row) -> bool:

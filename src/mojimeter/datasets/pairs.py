@@ -25,8 +25,9 @@ LANGUAGES: Final = ("en", "hi", "bn")
 CONDITIONS: Final = ("1", "2", "none")
 COMPARED: Final = ("1-2", "1-none", "2-none")
 ORDERS: Final = ("ab", "ba")
-#: The verdicts file's parts: what the embedded verifier was fitted on, and what it is measured on.
-VERDICT_PARTS: Final = ("train", "test")
+#: The verdicts file's parts: what the embedded verifier was fitted on, what it is measured on, and, apart from both,
+#: every answer that a small model gave to some pairs (of which the verifier may have seen other answers).
+VERDICT_PARTS: Final = ("train", "test", "small_model")
 
 _TEXTS = ("text", "emoji", "question", "context_1", "answer_1", "context_2", "answer_2")
 PAIR_COLUMNS: Final = ("id", "category", *_TEXTS, "reading_1", "reading_2", "lang")
@@ -188,7 +189,8 @@ def pair_facts() -> dict[str, Any]:
 
 
 def read_verdicts(part: str | None = None) -> pl.DataFrame:
-    """The labelled answers that ship: answer, expected answer and verdict, split by pair into train and test.
+    """The labelled answers that ship: answer, expected answer and verdict, split by pair into train and test;
+    the part ``small_model`` holds all answers of one model.
 
     Returns:
         Columns ``pair``, ``lang``, ``condition``, ``context``, ``text``, ``question``, ``expected``, ``other`` (the

@@ -182,6 +182,12 @@ def _verifier(document: Mapping[str, Any]) -> list[str]:
                 f"Whether two answers differ: accuracy {_percent(found['accuracy'])} {_interval(found['accuracy'])}, "
                 f"kappa {found['kappa']['value']:.2f} ({found['compared']} comparisons)."
             )
+        if "small_model" in verifier:
+            found = verifier["small_model"]
+            lines.append(
+                f"On all {found['answers']} answers of a small model: accuracy {_percent(found['accuracy'])} "
+                f"{_interval(found['accuracy'])}, kappa {found['kappa']['value']:.2f}."
+            )
         lines.append("The labelled answers are a chosen mixture; on another it will do otherwise.")
     elif verifier["name"]:
         lines.append(f"Verifier {verifier['name']}.")
