@@ -10,7 +10,7 @@ from mojimeter.cli.output import JSON_OPTION, write_json
 def command(
     file: str = typer.Argument(..., metavar="TABLE.toml", help="The numbers as printed; see examples/two_emojis.toml."),
     strict: bool = typer.Option(False, "--strict", help="Exit 3 if there is a contradiction."),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Check a printed analysis against itself: mean squares, F ratios, shares, means, p values and claims.
 
@@ -24,7 +24,7 @@ def command(
     from mojimeter.ratings.printed.screen import describe
 
     check = PrintedTable.read(file).check()
-    if json_:
+    if json:
         write_json({"schema": 1} | check.to_dict())
     else:
         typer.echo(describe(check))

@@ -20,9 +20,9 @@ def command(
     system: str = typer.Option("system", "--system", metavar="COLUMN", help="Column that names the system."),
     rater: str = typer.Option("rater", "--rater", metavar="COLUMN", help="Column that names the rater."),
     score: str = typer.Option("score", "--score", metavar="COLUMN", help="Column of scores."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     lower_is_better: bool = typer.Option(False, "--lower-is-better", help="Low scores are good (errors, distances)."),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Slopes on length for the panel and each rater, rankings on pairs of equal length and at the average length.
 
@@ -34,7 +34,7 @@ def command(
     from mojimeter.ratings.length_screen import describe_length
     from mojimeter.ratings.summary import open_study
 
-    study = open_study(file, item, system, rater, [score], (), None, parse_mapping(map_))
+    study = open_study(file, item, system, rater, [score], (), None, parse_mapping(map))
     found = length_effects(study, length, tolerance=tolerance, higher_is_better=not lower_is_better)
     ratios: tuple[TwoRatios, ...] = ()
     if ratio is not None:
@@ -42,7 +42,7 @@ def command(
         if not (top and slash and bottom):
             raise InputError(f"--ratio {ratio!r}: expected TOP/BOTTOM, two columns such as tokens/emoji")
         ratios = ratios_by_system(study, top.strip(), bottom.strip())
-    if json_:
+    if json:
         document = {"schema": 1, "design": study.design.to_dict()} | found.to_dict()
         if ratio is not None:
             document["ratio"] = {"columns": ratio, "systems": [r.to_dict() for r in ratios]}

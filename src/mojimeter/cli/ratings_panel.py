@@ -17,11 +17,11 @@ def command(
     system: str | None = typer.Option(None, "--system", metavar="COLUMN", help="Column that names the system."),
     rater: str = typer.Option("rater", "--rater", metavar="COLUMN", help="Column that names the rater."),
     score: str = typer.Option("score", "--score", metavar="COLUMN", help="Column of scores."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     fail_under: list[str] = typer.Option(
         [], "--fail-under", metavar="METRIC=VALUE", help="Exit 3 if consistency or absolute worth is lower."
     ),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """How many people's mean would do as well as these models: for the order of units, and for their scores.
 
@@ -35,10 +35,10 @@ def command(
     from mojimeter.ratings.panel_screen import describe_panel
     from mojimeter.ratings.summary import open_study
 
-    study = open_study(file, item, system, rater, [score], (), None, parse_mapping(map_))
+    study = open_study(file, item, system, rater, [score], (), None, parse_mapping(map))
     named = [[n.strip() for text in texts for n in text.split(",") if n.strip()] for texts in (judges, people)]
     found = split_panel(study, named[0], named[1])
-    if json_:
+    if json:
         write_json({"schema": 1} | found.to_dict())
     else:
         typer.echo(describe_panel(found))

@@ -19,7 +19,7 @@ def command(
     cost_rating: float = typer.Option(1.0, "--cost-rating", help="Cost of one rating."),
     cost_item: float = typer.Option(0.0, "--cost-item", help="Cost of preparing one item."),
     systems: int | None = typer.Option(None, "--systems", help="Systems to compare; default: those of FILE."),
-    items: int | None = typer.Option(None, "--items", help="Items, if their number is fixed."),
+    items: int | None = typer.Option(None, "--items", min=2, help="Items, if their number is fixed."),
     max_items: int = typer.Option(5000, "--max-items", help="Most items to consider."),
     max_raters: int = typer.Option(200, "--max-raters", help="Most raters to consider."),
     alpha: float = typer.Option(0.05, "--alpha", help="Level of the test, for power."),
@@ -33,7 +33,7 @@ def command(
     system: str | None = typer.Option(None, "--system", metavar="COLUMN", help="FILE's column that names the system."),
     rater: str = typer.Option("rater", "--rater", metavar="COLUMN", help="FILE's column that names the rater."),
     score: str = typer.Option("score", "--score", metavar="COLUMN", help="FILE's column of scores."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     pilot: str | None = typer.Option(
         None, "--pilot", metavar="ITEMS", help="Draw a stratified pilot sample from this file of items instead."
     ),
@@ -41,7 +41,7 @@ def command(
     n: int = typer.Option(50, "-n", help="Items of the pilot sample."),
     out: str | None = typer.Option(None, "--out", metavar="FILE", help="Where to write the pilot sample (CSV)."),
     seed: int = typer.Option(1, "--seed", min=0, help="Seed of the draws."),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Cheapest design for a target G, Phi or power; or, with --pilot, a sample of items for a first small study.
 
@@ -50,7 +50,7 @@ def command(
     mojimeter ratings plan pilot_ratings.csv --target 0.8 --cost-rater 50 --cost-rating 0.10
     """
     if pilot is not None:
-        _draw_pilot(pilot, by, n, out, seed, json_)
+        _draw_pilot(pilot, by, n, out, seed, json)
         return
     from mojimeter.datasets.tables import parse_mapping
     from mojimeter.errors import InputError
@@ -60,7 +60,7 @@ def command(
 
     base: dict[str, float] = {}
     if file is not None:
-        base, found = components_of_pilot(file, item, system, rater, score, parse_mapping(map_))
+        base, found = components_of_pilot(file, item, system, rater, score, parse_mapping(map))
         systems = systems or found
     if systems is None:
         raise InputError("how many systems? give --systems, or the ratings of a pilot")
@@ -79,17 +79,17 @@ def command(
         alpha=alpha,
         seed=seed,
     )
-    if json_:
+    if json:
         write_json({"schema": 1} | found_plan.to_dict())
     else:
         typer.echo(describe_plan(found_plan))
 
 
-def _draw_pilot(path: str, by: str | None, n: int, out: str | None, seed: int, json_: bool) -> None:
+def _draw_pilot(path: str, by: str | None, n: int, out: str | None, seed: int, json: bool) -> None:
     from mojimeter.ratings.pilot import draw_pilot_file
 
     sample = draw_pilot_file(path, [c.strip() for c in by.split(",")] if by else [], n, out, seed=seed)
-    if json_:
+    if json:
         write_json({"schema": 1} | sample.to_dict())
         return
     for name, (size, drawn) in sample.strata.items():

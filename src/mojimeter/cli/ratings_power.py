@@ -25,13 +25,13 @@ def command(
     system: str | None = typer.Option(None, "--system", metavar="COLUMN", help="PILOT's column that names the system."),
     rater: str = typer.Option("rater", "--rater", metavar="COLUMN", help="PILOT's column that names the rater."),
     score: str = typer.Option("score", "--score", metavar="COLUMN", help="PILOT's column of scores."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     draws: int = typer.Option(200_000, "--draws", min=1000, help="Draws of the mean squares."),
     seed: int = typer.Option(1, "--seed", min=0, help="Seed of the draws."),
     fail_under: list[str] = typer.Option(
         [], "--fail-under", metavar="METRIC=VALUE", help="Exit 3 if systems_random or systems_fixed is lower anywhere."
     ),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Chance of finding that the systems differ, for systems as a sample and for these very systems.
 
@@ -47,7 +47,7 @@ def command(
 
     base: dict[str, float] = {}
     if file is not None:
-        base, found = components_of_pilot(file, item, system, rater, score, parse_mapping(map_))
+        base, found = components_of_pilot(file, item, system, rater, score, parse_mapping(map))
         systems = systems or found
     if systems is None:
         raise InputError("how many systems? give --systems, or the ratings of a pilot")
@@ -57,7 +57,7 @@ def command(
         for i in read_sizes(items, "--items")
         for r in read_sizes(raters, "--raters")
     ]
-    if json_:
+    if json:
         write_json({"schema": 1, "components": components, "designs": [p.to_dict() for p in powers]})
     else:
         typer.echo(describe_powers(components, powers))

@@ -26,12 +26,12 @@ def command(
     collect: str | None = typer.Option(
         None, "--collect", metavar="DIR", help="Read filled-in sheets from this folder."
     ),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in FILE."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in FILE."),
     seed: int = typer.Option(1, "--seed", min=0, help="Seed of the order."),
     fail_under: list[str] = typer.Option(
         [], "--fail-under", metavar="METRIC=VALUE", help="With --collect: exit 3 if complete (a share) is lower."
     ),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Write one blinded, randomised sheet per rater; with --collect, read them back into one table.
 
@@ -42,7 +42,7 @@ def command(
     mojimeter ratings sheet --collect sheets --out ratings.csv
     """
     if collect is not None:
-        _collect(collect, out, fail_under, json_)
+        _collect(collect, out, fail_under, json)
         return
     from mojimeter.datasets.tables import parse_mapping
     from mojimeter.errors import InputError
@@ -52,13 +52,13 @@ def command(
         raise InputError("no source; expected a run folder or a table, or --collect DIR")
     if design not in ("crossed", "bib"):
         raise InputError(f"--design {design!r}: expected crossed or bib")
-    found = read_source(source, parse_mapping(map_))
+    found = read_source(source, parse_mapping(map))
     who = [n.strip() for n in names.split(",")] if names else raters
     kind: Design = "crossed" if design == "crossed" else "bib"
     sheets = make_sheets(found.cells, who, design=kind, per_rater=per_rater, scale=read_scale(scale), seed=seed)
     written = write_sheets(sheets, out)
     document = sheets.to_dict() | {"without_reply": found.without_reply, "repeats": found.repeats}
-    if json_:
+    if json:
         write_json({"schema": 1} | document | {"files": [str(p) for p in written]})
         return
     sizes, per_cell = document["per_rater"], document["ratings_per_cell"]
@@ -77,7 +77,7 @@ def _span(numbers: list[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _collect(folder: str, out: str, gates: list[str], json_: bool) -> None:
+def _collect(folder: str, out: str, gates: list[str], json: bool) -> None:
     from mojimeter.errors import InputError
     from mojimeter.ratings.gates import hold_gates
     from mojimeter.ratings.sheets import collect_sheets
@@ -87,7 +87,7 @@ def _collect(folder: str, out: str, gates: list[str], json_: bool) -> None:
         found.ratings.write_csv(out)
     except OSError as error:
         raise InputError(f"{out}: cannot be written: {error.strerror or error}") from None
-    if json_:
+    if json:
         write_json({"schema": 1} | found.to_dict() | {"file": out})
     else:
         typer.echo(f"{found.ratings.height:,} of {found.expected:,} ratings ({found.complete:.1%}) written to {out}.")

@@ -22,9 +22,9 @@ def command(
     text: str = typer.Option("text", "--text", metavar="COLUMN", help="Column with the emoji."),
     test_share: float = typer.Option(0.2, "--test-share", help="Share of the rows to test on."),
     repeats: int = typer.Option(20, "--repeats", min=2, help="Splits of each kind."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     seed: int = typer.Option(1, "--seed", min=0, help="Seed of the splits."),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """How many test rows have a twin in training, and what that does to the macro-F1 of a classifier.
 
@@ -41,7 +41,7 @@ def command(
     from mojimeter.ratings.splits_screen import describe_splits
 
     needed = [item] if label is None else [item, label, text]
-    frame = read_table(file, required=needed, mapping=parse_mapping(map_))
+    frame = read_table(file, required=needed, mapping=parse_mapping(map))
     if frame.height == 0:
         raise InputError(f"{file}: no rows; expected several per item")
     groups = code_levels(frame[item], file)[0].astype(np.int64)
@@ -62,7 +62,7 @@ def command(
             repeats=repeats,
             seed=seed,
         )
-    if json_:
+    if json:
         document = {"schema": 1} | twins.to_dict()
         write_json(document if optimism is None else document | {"classifier": optimism.to_dict()})
     else:

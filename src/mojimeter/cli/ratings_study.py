@@ -17,7 +17,7 @@ def command(
     ),
     rater: str = typer.Option("rater", "--rater", metavar="COLUMN", help="Column that names the rater."),
     score: str = typer.Option("score", "--score", metavar="COL[,COL]", help="Columns of scores, one study each."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     fixed: list[str] = typer.Option(
         [], "--fixed", metavar="FACET", help="Facets whose levels are all that matter: system, item or rater."
     ),
@@ -27,7 +27,7 @@ def command(
         metavar="FACET:IN",
         help="rater:item (raters of their own for every item), rater:item:system, or item:COLUMN (items in groups).",
     ),
-    object_: str | None = typer.Option(
+    object: str | None = typer.Option(
         None, "--object", metavar="FACET", help="What is measured: system (default) or item."
     ),
     object_variance: str = typer.Option(
@@ -50,7 +50,7 @@ def command(
     fail_under: list[str] = typer.Option(
         [], "--fail-under", metavar="METRIC=VALUE", help="Exit 3 if g, phi, alpha or icc is lower: g=0.8."
     ),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Say whether these ratings rank the systems, and what a better study would need.
 
@@ -69,20 +69,20 @@ def command(
         [part.strip() for part in score.split(",") if part.strip()],
         [part for text in fixed for part in text.split(",")],
         parse_nesting(nested),
-        parse_mapping(map_),
+        parse_mapping(map),
     )
     if "system" not in study.design.levels:
         typer.echo("no column 'system': read as items x raters (name one with --system COLUMN)", err=True)
     document = summarise_all(
         study,
-        Questions(object_, object_variance, estimator, pairs, margin, not lower_is_better, tuple(target), level, seed),
+        Questions(object, object_variance, estimator, pairs, margin, not lower_is_better, tuple(target), level, seed),
     )
     if plot is not None:
         from mojimeter.ratings.plots import write_plots
 
         for path in write_plots(document, plot):
             typer.echo(f"wrote {path}", err=True)
-    if json_:
+    if json:
         write_json(document)
     else:
         from mojimeter.ratings.screen import render

@@ -157,14 +157,15 @@ class Design:
             raise DesignError(f"no facet {name!r} in this study; the object can be {' or '.join(self.levels)}")
         return self.closure([name])
 
-    def require_levels(self, facet: str, singular: str, need: str) -> None:
+    def require_levels(self, facet: str, need: str, origin: str = "") -> None:
         """Refuse, by name, a facet with fewer than two levels.
 
         Raises:
             DesignError: the facet has one level; `need` says what that makes impossible.
         """
         if self.levels.get(facet, 2) < 2:
-            raise DesignError(f"only one {singular}: {need}; at least two {facet}s are needed")
+            where = f"{origin}: " if origin else ""
+            raise DesignError(f"{where}only one {facet}: {need}; at least two {facet}s are needed")
 
     def formula(self, score: str = "score", estimated: Iterable[str] | None = None) -> str:
         """The model in lme4's notation, random effects unless fixed; the residual is implicit."""

@@ -264,9 +264,8 @@ def _estimate(inverse: Callable[[_Sums], float], panel: Floats, people: Floats, 
     from scipy.special import stdtrit
 
     rows = _Sums.per_unit(panel, people)
-    total = rows.sum(axis=0)
-    value = inverse(_Sums(total))
-    over_units = _jackknife([inverse(_Sums(total - part)) for part in _parts(rows, group)])
+    value = inverse(_Sums(rows.sum(axis=0)))
+    over_units = _jackknife_parts(inverse, rows, group)
     n = people.shape[1]
     over_people = None
     if n >= 3:
@@ -291,6 +290,15 @@ def _parts(rows: Floats, group: Ints) -> Floats:
     out = np.zeros((blocks, rows.shape[1]))
     np.add.at(out, codes % blocks, rows)
     return out
+
+
+def _jackknife_parts(inverse: Callable[[_Sums], float], rows: Floats, group: Ints) -> tuple[float, int] | None:
+    """Jackknife over clusters of units; None where leaving one out leaves too few."""
+    total = rows.sum(axis=0)
+    rest = [_Sums(total - part) for part in _parts(rows, group)]
+    if any(sums.columns[0] < 3 for sums in rest):
+        return None
+    return _jackknife([inverse(sums) for sums in rest])
 
 
 def _jackknife(values: Sequence[float]) -> tuple[float, int] | None:

@@ -251,6 +251,8 @@ def check_equal_pair_errors(
     if levels < 3:
         return None
     error = error_term(anova, anova.design.effect(facet))
+    if not any(anova.ms[t] > 0 for t in error.terms):
+        return None
     df = {t: max(1, round(anova.df[t] / (levels - 1))) for t in error.terms}
     products = object_cross_products(cube, anova.design, facet)
     observed = _pair_variances({t: products[t][None, :n, :n] for t in error.terms}, df, error)[0]

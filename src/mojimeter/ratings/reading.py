@@ -21,6 +21,7 @@ from mojimeter.errors import InputError
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
+_LARGEST = 1e100  # squares of larger scores overflow
 
 
 @dataclass(frozen=True)
@@ -171,10 +172,12 @@ def read_scores(column: pl.Series, origin: str) -> Floats:
     if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean)):
         raise InputError(f"{origin}: column {column.name!r} holds {column.dtype}; expected numbers")
     values = column.cast(pl.Float64, strict=False)
-    bad = values.is_null() | ~values.is_finite().fill_null(False)
+    bad = values.is_null() | ~(values.abs() <= _LARGEST).fill_null(False) | values.is_nan().fill_null(True)
     if bad.any():
         row = int(bad.arg_max() or 0) + 1
         found = str(column[row - 1])[:40]
+        if abs(values[row - 1] or 0.0) > _LARGEST and "inf" not in found:
+            raise InputError(where.format(row=row) + f": {found} is too large; expected {_LARGEST:g} or less")
         hint = ", with a decimal point" if re.fullmatch(r"-?[0-9]+,[0-9]+", found) else ""
         raise InputError(where.format(row=row) + f": {found!r} is not a score; expected a finite number{hint}")
     return np.ascontiguousarray(values.to_numpy(), dtype=np.float64)

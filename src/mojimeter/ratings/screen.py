@@ -235,6 +235,7 @@ def _agreement(document: Mapping[str, Any], decimals: int, width: int) -> str:
         lines.append(_wrap("offsets ignored: " + ", ".join(ignored), width))
     if nested:
         lines.append(_wrap("raters differ from item to item, so no two of them can be compared", width))
+    lines.append(_wrap(f"intervals of alpha{'' if nested else ' and Pearson'}: other items, these very raters", width))
     more = ["" if nested else _worst_pair(agreement), _rater_means(document["raters"], decimals)]
     if "sampled_ratings" in agreement:
         more.insert(0, f"from about {agreement['sampled_ratings']:,} ratings, whole items drawn at random")

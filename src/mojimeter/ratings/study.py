@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mojimeter.ratings.verdict import Verdict
 
 Floats = NDArray[np.float64]
+_SMALLEST_SPREAD = 1e-100  # squares of smaller differences vanish
 ESTIMATORS = ("ems", "reml", "henderson")
 _MOST_FIXED = 200  # levels of a facet that REML takes as fixed effects
 ROLES = ("item", "system", "rater")
@@ -164,7 +165,7 @@ class Study:
         """
         if "rater" not in self.design.levels:
             raise DesignError("this study has no rater column; agreement needs at least two raters")
-        self.design.require_levels("rater", "rater", "nobody to agree with")
+        self.design.require_levels("rater", "nobody to agree with", self.origin)
         rest = tuple(f for f in self.design.facets if f != "rater")
         cell, counts = count_groups(*combine(self.codes, rest))
         rater = self.codes["rater"].astype(np.int64)
@@ -195,7 +196,13 @@ class Study:
             InputError: they are.
         """
         values = self.values
-        if values.min() == values.max():
+        low, high = float(values.min()), float(values.max())
+        if low < high and high - low < _SMALLEST_SPREAD:
+            raise InputError(
+                f"{self.origin}: column {self.score!r}: scores differ by {high - low:g} at most, too little to "
+                "compute with; give them in a larger unit"
+            )
+        if low == high:
             raise InputError(
                 f"{self.origin}: column {self.score!r}: all {values.size:,} scores are {values[0]:g}; "
                 "where nothing varies nothing can be compared"
@@ -269,7 +276,7 @@ class Study:
         self.require_variation()
         for facet in self.design.facets:
             need = "its share of the variance cannot be told from the rest"
-            self.design.require_levels(facet, facet, need)
+            self.design.require_levels(facet, need, self.origin)
         return estimator
 
     @cached_property

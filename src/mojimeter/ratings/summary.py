@@ -33,6 +33,7 @@ T = TypeVar("T")
 SCHEMA = 1
 _MOST_PAIRS = 2000
 _MOST_RATERS = 200
+_MANY_RATERS = 20  # every pair of them is resampled
 _MOST_AGREEMENT = 30_000  # ratings; agreement resamples all of them hundreds of times
 
 
@@ -266,7 +267,8 @@ def _decisions(study: Study, ask: Questions, g_study: GStudy | None) -> list[dic
 def _agreement(study: Study, ask: Questions) -> dict[str, Any]:
     """Agreement; of a large table that of whole items drawn at random, which `sampled_ratings` then counts."""
     large = study.design.cells > _MOST_AGREEMENT
-    draws = 200 if large else 1000
+    many = study.design.levels.get("rater", 0) > _MANY_RATERS and "rater" not in study.design.nested
+    draws = 200 if large or many else 1000
     found, why = _attempt(lambda: study.agreement(ask.level, ask.seed, draws, _MOST_AGREEMENT))
     if found is None:
         return {"reason": why}

@@ -23,6 +23,7 @@ _NUMBER = re.compile(
     \s*(?P<percent>%|percent)?\s*$""",
     re.VERBOSE,
 )
+_LARGEST_EXPONENT = 300
 _SLACK = 1e-9  # of the numbers' size: what rounding in this program may add
 
 
@@ -135,6 +136,8 @@ def read_printed(text: object, where: str) -> Range:
     found = _NUMBER.match(text)
     if found is None or len(text) > 60:
         raise InputError(f'{where}: {text[:60]!r} is not a number; expected one as printed, such as "11.85", "<.001"')
+    if abs(int(found["exponent"] or 0)) > _LARGEST_EXPONENT:
+        raise InputError(f"{where}: {text!r}; expected an exponent of at most {_LARGEST_EXPONENT}")
     digits = found["digits"].replace(",", "")
     scale = 10.0 ** int(found["exponent"] or 0) * (0.01 if found["percent"] else 1.0)
     decimals = len(digits.partition(".")[2])

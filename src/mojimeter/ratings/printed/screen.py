@@ -47,13 +47,13 @@ def _list(sentences: Iterable[str]) -> list[str]:
 def _table(check: TableCheck) -> list[str]:
     sources = [name.removeprefix("ms_") for name in check.solved if name.startswith("ms_")]
     wide = max(len(s) for s in [*sources, "alpha_interval"]) + 2
-    titles = ("mean square".rjust(24), "share of SS".rjust(14), "variance component".rjust(26))
+    titles = ("mean square".rjust(24), "share of SS".rjust(16), "variance component".rjust(26))
     lines = ["  " + "source".ljust(wide) + "".join(titles)]
     for source in sources:
         share = check.solved["share_of_ss_" + source]
         cells = (
             _cell(check.solved["ms_" + source]).rjust(24),
-            ("not determined" if math.isnan(share.mid) else f"{100 * share.mid:.1f}%").rjust(14),
+            ("not determined" if math.isnan(share.mid) else f"{100 * share.mid:.1f}%").rjust(16),
             _cell(check.solved["component_" + source]).rjust(26),
         )
         lines.append("  " + source.ljust(wide) + "".join(cells))

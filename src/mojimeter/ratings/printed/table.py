@@ -68,6 +68,7 @@ class PrintedTable:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._sections = check_shape(document)
+        self._origin: str | None = None
         self._findings: list[Finding] = []
         design = self._sections["design"]
         self._squares = Squares(read_design(design)) if design else None
@@ -83,16 +84,26 @@ class PrintedTable:
         """
         document = read_toml(path)
         try:
-            return cls(document)
+            table = cls(document)
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
+        table._origin = str(path)
+        return table
 
     def check(self) -> TableCheck:
         """Check everything; the same table always gives the same findings.
 
         Raises:
-            InputError: a number, effect or formula that cannot be read.
+            InputError: a number, effect or formula that cannot be read, or nothing to check.
         """
+        try:
+            return self._check()
+        except InputError as error:
+            raise InputError(f"{self._origin}: {error}" if self._origin else str(error)) from None
+
+    def _check(self) -> TableCheck:
+        if not any(self._sections.values()):
+            raise InputError("nothing to check; expected numbers as printed, such as [mean_squares] or [[claim]]")
         self._findings, self._names, self._means = [], {}, {}
         solved: dict[str, Range] = {}
         self._read_quantities()
@@ -268,7 +279,8 @@ class PrintedTable:
             self._names[f"df_{key}"] = [Range.exactly(float(df))]
         solved["ss_total"] = squares.ratio_range(squares.df)
         for name, df in zip(squares.names, squares.df, strict=True):
-            solved[f"share_of_ss_{name.replace(':', '_')}"] = squares.ratio_range(squares.unit(name) * df, squares.df)
+            share = squares.ratio_range(squares.unit(name) * df, squares.df)
+            solved[f"share_of_ss_{name.replace(':', '_')}"] = _if_known(share, 0.0, 1.0)
         for name in squares.names:
             solved[f"component_{name.replace(':', '_')}"] = squares.ratio_range(squares.component(name))
         self._add_agreement(solved)
@@ -293,7 +305,8 @@ class PrintedTable:
         share = squares.ratio_range(within, squares.df)
         factor = (squares.design.cells - 1) / (units * (raters - 1))
         one = Range.exactly(1.0)
-        solved["alpha_interval"] = one - Range.exactly(factor) * share
+        alpha = one - Range.exactly(factor) * share
+        solved["alpha_interval"] = _if_known(alpha, 1.0 - factor, 1.0)
 
     def _check_components(self, solved: Mapping[str, Range]) -> None:
         squares = _there(self._squares)
@@ -433,6 +446,13 @@ class PrintedTable:
             f"{fewer:.0f} raters reach it"
         )
         self._findings.append(Finding("note", what, str(text), (fewer, None)))
+
+
+def _if_known(value: Range, least: float, most: float) -> Range:
+    """Without a middle where the printed numbers leave all of a quantity's own range open."""
+    if value.lo <= least + 1e-9 and value.hi >= most - 1e-9:
+        return Range(value.lo, math.nan, value.hi)
+    return value
 
 
 def _there(squares: Squares | None) -> Squares:
