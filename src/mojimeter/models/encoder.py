@@ -60,6 +60,12 @@ class Encoder:
         """
         keys = [_key(text) for text in texts]
         wanted = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        if wanted:
+            self._learn(wanted, progress)
+        return np.stack([self._known[key] for key in keys]) if keys else np.empty((0, DIMENSIONS), np.float32)
+
+    def _learn(self, wanted: dict[bytes, str], progress: Callable[[int, int], None] | None) -> None:
+        """Read or make the embeddings that this process does not know yet."""
         with self._store() as store:
             for key, vector in store.read(list(wanted)):
                 self._known[key] = vector
@@ -73,7 +79,6 @@ class Encoder:
                     fresh = []
                 if progress is not None:
                     progress(done, len(wanted))
-        return np.stack([self._known[key] for key in keys]) if keys else np.empty((0, DIMENSIONS), np.float32)
 
     def _embed(self, text: str) -> Vectors:
         if self._model is None:
