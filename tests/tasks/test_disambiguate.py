@@ -160,17 +160,19 @@ def test_inspect_eval_finds_the_task_by_name_with_the_verifier_as_a_role(
     inspect = Path(sys.executable).with_name("inspect")
     command = [str(inspect), "eval", "mojimeter/disambiguate", "-T", f"pairs={pairs}", "--model", provider.system]
     command += ["--model-role", f"verifier={provider.judge}", "--log-dir", str(tmp_path / "logs"), "--display", "none"]
+    command += ["--limit", "2"]
     done = subprocess.run(
         command, env=os.environ | provider.environment(KEY), cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert provider.answered["writer"] == 3 * PAIRS
+    assert provider.answered["writer"] == 3 * 2
     (path,) = (tmp_path / "logs").glob("*.eval")
     log = read_eval_log(str(path))
     assert log.results is not None
     metrics = {score.name: score.metrics["mean"].value for score in log.results.scores}
+    # hall 0 is read by its context, hall 1 is always music
     assert metrics["acc_pair"] == pytest.approx(1 / 2)
-    assert metrics["acc_query"] == pytest.approx(9 / 12)
+    assert metrics["acc_query"] == pytest.approx(3 / 4)
     assert metrics["context_awareness"] == pytest.approx(1 / 2)
 
 
