@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -52,6 +54,21 @@ def test_the_most_used_emoji_are_those_of_the_list_skin_tones_aside() -> None:
     assert kept == [f"in {last}", "tone 👍🏿", f"one of both {next_one}😂"]
     assert counts["no_top_emoji"] == 1
     assert len(cleaned([f"out {next_one}"], Clean(top_emoji=501))[0]) == 1
+
+
+def test_a_gendered_emoji_has_the_place_of_its_neutral_form() -> None:
+    # the list of use has 🤷 and 🤦, in its first hundred, and no form with a gender
+    assert emoji.rank("🤷") is not None
+    assert emoji.rank("🤷‍♀️") is None
+    assert cleaned(["who knows 🤷🏽‍♀️", "oh no 🤦‍♂️"])[1]["no_top_emoji"] == 0
+
+
+def test_the_papers_benchmark_passes_the_papers_filter(shared: Path) -> None:
+    # 5,039 posts that the paper filtered by the same list; one holds no emoji at all, and five only such whose parts
+    # (🧑 of 👩🏼‍🎓) are on the list, which a count of code points takes for the whole
+    release = pl.read_csv(shared / "data" / "semrec" / "benchmark.csv", infer_schema=False)
+    kept, counts = cleaned(release["text_with_emoji"].to_list())
+    assert (counts["no_emoji"], counts["no_top_emoji"], len(kept)) == (1, 5, 5033)
 
 
 def test_what_the_recipe_says_otherwise_is_done() -> None:

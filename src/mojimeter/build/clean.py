@@ -6,6 +6,7 @@ post only gets the keys by which they are found. Knows one block of posts at a t
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import polars as pl
@@ -19,6 +20,7 @@ from mojimeter.build.recipe import Clean
 REASONS: Final = ("no_text", "other_language", "no_emoji", "no_top_emoji", "retweet", "emoji_only")
 # "RT @user: ..." wherever it starts: what follows is somebody else's text
 _RETWEET: Final = r"(?:^|[\s\x22\x27“‘(])RT\s*:?\s*[@＠]|^\s*(?i:rt) [@＠]"
+_SLICE: Final = 20_000  # posts; finding emoji takes less than half the time in slices that fit the caches
 _UNRANKED: Final = 1 << 20
 _WORD: Final = r"[\p{L}--[Ⓜℹ\x{1F130}-\x{1F189}]]"
 
@@ -56,8 +58,8 @@ def clean(raw: pl.DataFrame, settings: Clean) -> tuple[pl.DataFrame, dict[str, i
         drop("retweet", _is_retweet(frame["text"]))
     written = frame["text"]
     frame = frame.with_columns(mask_column(written, settings.mask).alias("text"))
-    # a mask never takes an emoji, but for the digit of a keycap in a link: look again where something changed
-    changed = (frame["text"] != written).arg_true()
+    # a mask takes no emoji, but for the digit of a keycap in a link: look again there
+    changed = ((frame["text"] != written) & written.str.contains("\u20e3", literal=True)).arg_true()
     none, only_rare = _without_emoji(frame["text"].gather(changed), settings.top_emoji)
     goes = pl.repeat(False, frame.height, dtype=pl.Boolean, eager=True)
     drop("no_emoji", goes.scatter(changed.filter(none | only_rare), True))
@@ -70,11 +72,22 @@ def clean(raw: pl.DataFrame, settings: Clean) -> tuple[pl.DataFrame, dict[str, i
     return frame.with_columns(keys), counts
 
 
+@lru_cache(maxsize=65_536)
+def place_by_use(one: str) -> int:
+    """The place of an emoji on the list of use; the list has one entry for 🤷, 🤷‍♀️ and 🤷‍♂️, and none for skin tones."""
+    return emoji.rank(one) or emoji.rank(emoji.key(one, "gender")) or _UNRANKED
+
+
 def _without_emoji(texts: pl.Series, top: int) -> tuple[pl.Series, pl.Series]:
     """Which texts hold no emoji, and which hold emoji but none of the most used."""
+    parts = [_without_emoji_part(texts.slice(at, _SLICE), top) for at in range(0, max(1, len(texts)), _SLICE)]
+    return pl.concat([none for none, _ in parts]), pl.concat([only_rare for _, only_rare in parts])
+
+
+def _without_emoji_part(texts: pl.Series, top: int) -> tuple[pl.Series, pl.Series]:
     found = emoji.find_column(texts)
     none = found.list.len() == 0
-    rare = [one for one in found.explode().drop_nulls().unique().to_list() if (emoji.rank(one) or _UNRANKED) > top]
+    rare = [one for one in found.explode().drop_nulls().unique().to_list() if place_by_use(one) > top]
     if not rare:
         return none, pl.repeat(False, len(texts), dtype=pl.Boolean, eager=True)
     known = found.to_frame("found").select(pl.col("found").list.eval(~pl.element().is_in(rare)).list.any())

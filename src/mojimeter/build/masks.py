@@ -16,8 +16,8 @@ import polars as pl
 
 TOKENS: Final = MappingProxyType({"links": "<url>", "mails": "<mail>", "handles": "@user", "phones": "<phone>"})
 
-# Word characters, but for the letters in squares (🅰) and the marks that shape emoji (VS16, keycap).
-_W: Final = r"[\w--[Ⓜ\x{1F130}-\x{1F189}\x{FE0E}\x{FE0F}\x{20E3}\x{200D}]]"
+# Word characters, but for the letters that are emoji (🅰, ℹ) and the marks that shape emoji (VS16, keycap).
+_W: Final = r"[\w--[ℹⓂ\x{1F130}-\x{1F189}\x{FE0E}\x{FE0F}\x{20E3}\x{200D}]]"
 _PATH: Final = rf"(?:{_W}|[-./?%&=#:;~+@!$'(*,\[\]])*(?:{_W}|[/=#%])"  # ends in no punctuation of the sentence
 _DOMAINS: Final = "com|net|org|edu|gov|info|io|co|in|bd|uk|de|fr|es|ly|me|tv|gl|gd|be|to|app|dev|xyz|link|page"
 

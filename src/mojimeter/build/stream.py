@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mojimeter.build.clean import clean
 from mojimeter.build.keys import hash_column
 from mojimeter.build.recipe import Clean
-from mojimeter.build.sources import Block, Source
+from mojimeter.build.sources import COLUMNS, Block, Source
 
 Item = TypeVar("Item")
 Flags = NDArray[np.bool_]
@@ -61,9 +61,12 @@ def clean_block(task: CleanTask) -> int:
     frame, counts = clean(task.block.read(), task.settings)
     out = Path(task.out)
     part = out.with_suffix(".part")
-    frame.write_parquet(part, compression="lz4", statistics=False)
-    os.replace(part, out)
     columns = [name for name in frame.columns if frame[name].null_count() < frame.height]
+    # keys are there even where no post is; compression would cost more than all the masks
+    keys = [name for name in ("row", "text", "exact", "near") if name in frame.columns]
+    frame = frame.select(list(dict.fromkeys([*keys, *columns])))
+    frame.write_parquet(part, compression="uncompressed", statistics=False)
+    os.replace(part, out)
     _write(
         out.with_suffix(".json"), json.dumps({"counts": counts, "columns": columns})
     )  # last: a part is done when its counts are there
@@ -117,8 +120,14 @@ class Parts:
             del start
             if not flags.any():
                 continue
-            wanted = None if columns is None else list(dict.fromkeys([*columns, "id", "row"]))
-            frame = pl.read_parquet(task.out, columns=wanted).filter(pl.Series(flags))
+            there = pl.read_parquet_schema(task.out)
+            wanted = list(there) if columns is None else [name for name in (*columns, "id", "row") if name in there]
+            frame = pl.read_parquet(task.out, columns=list(dict.fromkeys(wanted))).filter(pl.Series(flags))
+            absent = [name for name in (*COLUMNS, *task.block.extra) if name not in frame.columns]
+            frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in absent)
+            if not frame["id"].null_count():
+                yield frame if columns is None else frame.select(columns)
+                continue
             made = pl.format(
                 "{}-{}", pl.lit(task.block.stem), pl.col("row").cast(pl.Int64) + self._first_rows[number] + 1
             )
