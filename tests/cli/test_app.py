@@ -102,3 +102,13 @@ def test_a_file_name_cannot_write_to_the_terminal(
 )
 def test_what_moves_a_terminal_is_spelled_out_and_emoji_stay(text: str, shown: str) -> None:
     assert plain(text) == shown
+
+
+def test_a_judge_without_labels_is_wrong_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.csv").write_text(POSTS, encoding="utf-8")
+    (tmp_path / "o.csv").write_text(REPLIES, encoding="utf-8")
+    files = str(tmp_path / "p.csv"), "--outputs", str(tmp_path / "o.csv")
+    assert _main(monkeypatch, "score", *files, "--judge", "someone") == 2
+    assert "--judge someone chooses among labels, and none were given" in capsys.readouterr().err

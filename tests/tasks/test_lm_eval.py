@@ -55,6 +55,7 @@ def test_of_several_filters_the_first_counts(tmp_path: Path) -> None:
     ("line", "sentence"),
     [
         ("nonsense", "line 1: not JSON"),
+        ('{"doc_id": 1, "resps": ' + "[" * 9000 + "]" * 9000 + "}", "line 1: nested too deeply"),
         ('{"a": 1}', "line 1: not a sample of lm-eval"),
         (json.dumps(sample(0, [[-1.5, False]], [[-1.5, False]])), "only generation tasks"),
         ("", "no samples"),

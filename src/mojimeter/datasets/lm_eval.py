@@ -59,6 +59,8 @@ def _sample(line: str, path: Path, number: int) -> dict[str, Any]:
         sample = json.loads(line)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {number}: not JSON ({error.msg})") from None
+    except RecursionError:
+        raise InputError(f"{path}, line {number}: nested too deeply for a sample of lm-eval") from None
     if not isinstance(sample, dict) or "doc_id" not in sample or "resps" not in sample:
         raise InputError(f"{path}, line {number}: not a sample of lm-eval; expected doc_id and resps")
     return sample

@@ -47,7 +47,9 @@ def read_prices(path: str | Path) -> dict[str, Price]:
     """
     try:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"{path}: prices cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: prices cannot be read: {error}") from None
     prices = {}
     for model, table in tables.items():

@@ -131,6 +131,8 @@ class _Files:
 
             self._tables: _Tables = read_semrec(Path(posts), [Path(p) for p in outputs])
         else:
+            if options.judge is not None and not labels:
+                raise InputError(f"--judge {options.judge} chooses among labels, and none were given (--labels)")
             self._tables = _read_tables(posts, outputs, labels, mapping)
 
     @property
