@@ -192,3 +192,23 @@ def test_calls_that_fail_are_counted_and_leave_a_resumable_run(tmp_path: Path, m
     monkeypatch.setattr(Client, "ask", refuse)
     with pytest.raises(PartialError, match=r"2 of 2 texts have no label \(mockllm/x: 503\)"):
         label_rows(["mockllm/x"], [("a", "gold", "x"), ("b", "gold", "y")], Asking(out=str(tmp_path / "run")))
+
+
+def test_a_post_whose_original_has_no_good_label_counts_as_unlabelled_and_not_as_lost(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    partly = tmp_path / "partly.csv"
+    labels = pl.read_csv(files["labels"])
+    is_missing = (pl.col("judge") == "openai/gpt-4o") & (pl.col("system") == "gold") & (pl.col("id") >= "p50")
+    labels.filter(~is_missing).write_csv(partly)
+    document = run("correct", files["posts"], "--labels", str(partly), "--good", "openai/gpt-4o", "--cheap", "cheap")
+    ids = [f"p{i}" for i in range(100)]
+    assert document["estimates"]["mistral-7b"]["labels"] == sum(post < "p50" for post in ids)
+
+
+def test_good_labels_without_a_cheap_one_are_counted(files: dict[str, str], tmp_path: Path) -> None:
+    partly = tmp_path / "partly.csv"
+    is_cheap_p7 = (pl.col("judge") == "cheap") & (pl.col("id") == "p7")
+    pl.read_csv(files["labels"]).filter(~is_cheap_p7).write_csv(partly)
+    document = run("correct", files["posts"], "--labels", str(partly), "--good", "openai/gpt-4o", "--cheap", "cheap")
+    assert "mistral-7b: 1 posts with a good label have no cheap one and are left out" in document["warnings"]

@@ -198,15 +198,16 @@ def correct_document(
         left_out = []
         cheap_labels = labels.filter(pl.col("judge") == cheap)
     soft = None if judge is None or hard or not systems else sources.probabilities_kept(judge, material, systems)
-    if soft is not None:
-        predictor = "the probability that a label stays"
+    likely = None if judge is None or hard or systems else sources.probabilities_of(judge, material.posts)
+    if soft is not None or likely is not None:
+        predictor = "the probability that a label stays" if systems else "the probability of each label"
     cases = (
         [(system, _stayed(good_labels, system, task), _cheap(cheap_labels, soft, system, task)) for system in systems]
         if systems
-        else _shares(good_labels, cheap_labels, task)
+        else _shares(good_labels, cheap_labels, likely, task)
     )
     if not cases:
-        raise InputError(f"{good} and {cheap} have no post in common that both labelled")
+        raise InputError(f"{good} and {cheap} labelled nothing in common: no system and no task")
     estimates, savings, warnings = {}, {}, []
     for name, of_good, of_cheap in cases:
         joined = of_cheap.join(of_good, on="id", how="left", suffix="_good", maintain_order="left")
@@ -215,6 +216,9 @@ def correct_document(
         found = in_percent(prediction_powered_mean(y, f, cluster))
         estimates[name] = found.to_dict()
         warnings += [f"{name}: {warning}" for warning in found.warnings]
+        lost = of_good.join(of_cheap, on="id", how="anti").height
+        if lost:
+            warnings.append(f"{name}: {lost} posts with a good label have no cheap one and are left out")
         if np.isfinite(y).all() and len(y) > min(at):
             curve = saving_curve(
                 100.0 * y, 100.0 * f, cluster, at=at, times_full=times_full, choices=choices, seed=seed
@@ -263,7 +267,7 @@ def _stayed(labels: pl.DataFrame, system: str, task: str) -> pl.DataFrame:
     """``id``, ``value``: the share of the tasks' labels that stayed, for posts labelled both ways."""
     tasks = [task] if task != AVERAGE else [t for t in TASKS if labels[t].null_count() < labels.height]
     gold = labels.filter(pl.col("system") == GOLD).select("id", *(pl.col(t).alias(f"{t}_gold") for t in tasks))
-    both = labels.filter(pl.col("system") == system).join(gold, on="id", maintain_order="left")
+    both = labels.filter(pl.col("system") == system).join(gold, on="id", how="inner", maintain_order="left")
     stays = [(pl.col(t) == pl.col(f"{t}_gold")).fill_null(False).cast(pl.Float64) for t in tasks]
     return both.select("id", value=pl.mean_horizontal(stays))
 
@@ -275,18 +279,25 @@ def _cheap(labels: pl.DataFrame, soft: pl.DataFrame | None, system: str, task: s
     return soft.filter(pl.col("system") == system).select("id", value=pl.mean_horizontal([pl.col(t) for t in tasks]))
 
 
-def _shares(good: pl.DataFrame, cheap: pl.DataFrame, task: str) -> list[tuple[str, pl.DataFrame, pl.DataFrame]]:
+def _shares(
+    good: pl.DataFrame, cheap: pl.DataFrame, likely: pl.DataFrame | None, task: str
+) -> list[tuple[str, pl.DataFrame, pl.DataFrame]]:
     """Without systems: the share of posts with each label; a label that could not be read is none of them."""
     out = []
     for name in [task] if task != AVERAGE else TASKS:
-        sides = [frame.filter(pl.col("system") == GOLD) for frame in (good, cheap)]
+        # a row without any label is a post that was not labelled, not one whose label could not be read
+        is_labelled = pl.any_horizontal([pl.col(t).is_not_null() for t in TASKS])
+        sides = [frame.filter((pl.col("system") == GOLD) & is_labelled) for frame in (good, cheap)]
         if any(side[name].null_count() == side.height for side in sides):
             continue
         for label in LABELS[name]:
             of_good, of_cheap = (
                 side.select("id", value=(pl.col(name) == label).fill_null(False).cast(pl.Float64)) for side in sides
             )
-            out.append((f"{name} {label}", of_good, of_cheap))
+            what = f"{name} {label}"
+            if likely is not None and what in likely.columns:
+                of_cheap = likely.select("id", value=what)
+            out.append((what, of_good, of_cheap))
     return out
 
 

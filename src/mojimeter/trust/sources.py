@@ -306,6 +306,27 @@ def probabilities_kept(judge: str, material: Material, systems: Iterable[str]) -
     return pl.DataFrame({"id": [r[0] for r in rows], "system": [r[1] for r in rows], **kept})
 
 
+def probabilities_of(judge: str, posts: pl.DataFrame) -> pl.DataFrame | None:
+    """How likely a student thinks each label of each post as written.
+
+    Returns:
+        ``id`` and a column a task and label, named as in ``sentiment positive``; None for a judge that gives no
+        probabilities.
+    """
+    if not judge.startswith(STUDENT):
+        return None
+    from mojimeter.judges.student import load_student
+
+    student = load_student(judge)
+    found = student.probabilities([text for *_, text in original_rows(posts)])
+    columns = {
+        f"{task} {label}": found[task][:, number].astype(float)
+        for task in TASKS
+        for number, label in enumerate(student.heads[task].labels)
+    }
+    return pl.DataFrame({"id": posts["id"], **columns})
+
+
 def open_judge(name: str, asking: Asking) -> LlmJudge | TextJudge:
     """A judge by name: ``student/...``, ``hf-classifier/...`` or a model."""
     if name.startswith(CLASSIFIER):
