@@ -36,3 +36,19 @@ def test_errors_of_single_pairs_are_few_with_few_raters():
 @pytest.mark.parametrize(("levels", "shown"), [(PAPER, True), ({"item": 290, "rater": 3}, False)])
 def test_intervals_of_iccs_are_in_doubt_where_items_have_several_cells(levels, shown):
     assert (cautions.ICC_CELLS_OF_ONE_ITEM in cautions.cautions_for(levels)) == shown
+
+
+def test_the_screen_of_a_study_says_which_of_its_numbers_do_not_hold():
+    import numpy as np
+
+    from mojimeter.ratings import Study
+    from mojimeter.ratings.screen import render
+    from mojimeter.ratings.summary import summarise
+
+    rng = np.random.default_rng(3)
+    item, system, rater = (a.ravel() for a in np.indices((20, 4, 3)))
+    table = {"item": item, "system": system, "rater": rater, "score": rng.normal(size=item.size)}
+    document = summarise(Study(table))
+    assert cautions.ALPHA_THESE_RATERS in document["cautions"]
+    assert cautions.ALPHA_THESE_RATERS in " ".join(render(document).split())
+    assert summarise(Study(table, fixed=["rater"]))["cautions"] == [], "measured with raters as a sample only"

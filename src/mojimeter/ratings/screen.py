@@ -235,8 +235,8 @@ def _agreement(document: Mapping[str, Any], decimals: int, width: int) -> str:
         lines.append(_wrap("offsets ignored: " + ", ".join(ignored), width))
     if nested:
         lines.append(_wrap("raters differ from item to item, so no two of them can be compared", width))
-    lines.append(_wrap(f"intervals of alpha{'' if nested else ' and Pearson'}: other items, these very raters", width))
-    more = ["" if nested else _worst_pair(agreement), _rater_means(document["raters"], decimals)]
+    of_raters = ["" if nested else _worst_pair(agreement), _rater_means(document["raters"], decimals)]
+    more = ["; ".join(text for text in of_raters if text)]
     if "sampled_ratings" in agreement:
         more.insert(0, f"from about {agreement['sampled_ratings']:,} ratings, whole items drawn at random")
     return "\n".join(lines + [_wrap(text, width) for text in more if text])
@@ -278,5 +278,6 @@ def _rater_means(raters: Sequence[Mapping[str, Any]], decimals: int) -> str:
 def _next_steps(document: Mapping[str, Any], width: int) -> str:
     steps = [f"{k + 1}. {step}" for k, step in enumerate(document["next_steps"])]
     lines = [_wrap(step, width, first="NEXT" if k == 0 else "", hang=3) for k, step in enumerate(steps)]
-    notes = [_wrap(note, width, first="NOTE" if k == 0 else "") for k, note in enumerate(document["notes"])]
+    said = [*document["notes"], *document["cautions"]]
+    notes = [_wrap(note, width, first="NOTE" if k == 0 else "") for k, note in enumerate(said)]
     return "\n".join(lines + notes)

@@ -7,7 +7,7 @@ reason in the document, never a hole. The screen and the plots read this documen
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mojimeter import __version__
 from mojimeter.datasets.tables import read_table
 from mojimeter.errors import GateError, InputError
+from mojimeter.ratings.cautions import cautions_for
 from mojimeter.ratings.components import Components
 from mojimeter.ratings.design import DesignError
 from mojimeter.ratings.gates import hold_gates
@@ -138,7 +139,7 @@ def summarise(study: Study, questions: Questions | None = None) -> dict[str, Any
         "raters_needed": g_study.to_dict()["raters_needed"] if g_study else {},
         "generalizability": g_study.to_dict() if g_study else {"reason": g_refused},
         "d_study": _decisions(study, ask, g_study),
-        "agreement": _agreement(study, ask),
+        "agreement": (agreement := _agreement(study, ask)),
         "raters": _raters(study),
         "ranking": ranking.to_dict() if ranking else [],
         "higher_is_better": ask.higher_is_better,
@@ -147,6 +148,7 @@ def summarise(study: Study, questions: Questions | None = None) -> dict[str, Any
         "sentence": verdict.sentence,
         "next_steps": list(verdict.next_steps),
         "notes": notes,
+        "cautions": list(_cautions(study, ask, ranking, agreement)),
         "seed": ask.seed,
     }
     if refused:
@@ -274,6 +276,18 @@ def _agreement(study: Study, ask: Questions) -> dict[str, Any]:
         return {"reason": why}
     document: dict[str, Any] = found.to_dict()
     return document | {"sampled_ratings": _MOST_AGREEMENT} if large else document
+
+
+def _cautions(study: Study, ask: Questions, ranking: Ranking | None, agreement: Mapping[str, Any]) -> tuple[str, ...]:
+    """What does not hold as printed; they were measured with raters who are crossed with the items and a sample."""
+    design = study.design
+    if "rater" in design.nested or "rater" in design.fixed:
+        return ()
+    shown = agreement.get("alpha", {}).get(ask.level, {}).get("value") is not None
+    levels = design.levels if ranking is not None else {f: n for f, n in design.levels.items() if f != "system"}
+    return cautions_for(
+        levels, ask.pairs, heterogeneity=None if ranking is None else ranking.heterogeneity, agreement=shown
+    )
 
 
 def _raters(study: Study) -> list[dict[str, Any]]:

@@ -101,6 +101,7 @@ def study_panel(scores: Mapping[str, RecommendationScores], ranked_by: str) -> d
 
 def _study(cube: np.ndarray[Any, Any], systems: list[str], judges: list[str], ids: Any) -> dict[str, Any]:
     from mojimeter.ratings import Study
+    from mojimeter.ratings.cautions import ALPHA_THESE_RATERS, ICC_CELLS_OF_ONE_ITEM
     from mojimeter.ratings.summary import summarise
 
     why = ""
@@ -121,7 +122,9 @@ def _study(cube: np.ndarray[Any, Any], systems: list[str], judges: list[str], id
         document = summarise(Study(table, origin="the judges' labels"))
     except InputError as error:
         return _refused(str(error))
-    return {name: document[name] for name in _FROM_STUDY} | {"caveats": _caveats(document, len(judges))}
+    of_agreement = (ALPHA_THESE_RATERS, ICC_CELLS_OF_ONE_ITEM)  # said beside its numbers, or not shown
+    caveats = [*_caveats(document, len(judges)), *(c for c in document["cautions"] if c not in of_agreement)]
+    return {name: document[name] for name in _FROM_STUDY} | {"caveats": caveats}
 
 
 def _refused(why: str) -> dict[str, Any]:
