@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mojimeter import emoji
@@ -57,11 +57,13 @@ def test_other_posts_have_other_keys(a: str, b: str) -> None:
 LETTERS = st.text(alphabet="aAbßİ !,.9é…\n\tक्षাশ্ৰЖ한😀❤️👍🏽“”—", max_size=20)
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(LETTERS, min_size=1, max_size=8))
 def test_near_text_is_what_the_definition_says(texts: list[str]) -> None:
     assert near_text(pl.Series(texts)).to_list() == [by_the_words_of_the_definition(text) for text in texts]
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(LETTERS, min_size=1, max_size=8))
 def test_keys_are_equal_exactly_where_the_texts_are(texts: list[str]) -> None:
     column = pl.Series(texts)
@@ -84,6 +86,7 @@ def test_a_draw_is_the_blake2b_of_the_id_under_the_seed() -> None:
     assert draw_key(5, "p1") != draw_key(6, "p1")
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.text(max_size=5), unique=True, min_size=1, max_size=30), st.integers(0, 30), st.randoms())
 def test_a_draw_depends_on_ids_and_seed_not_on_order(names: list[str], count: int, source: object) -> None:
     chosen = {name for name, taken in zip(names, lowest(draw_keys(3, names), count), strict=True) if taken}

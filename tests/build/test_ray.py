@@ -20,7 +20,8 @@ def engine() -> Iterator[RayEngine]:
     import ray
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100 << 20})
+    head = {"num_cpus": 1, "object_store_memory": 100 << 20, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
     cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
     yield RayEngine(cluster.address)
     ray.shutdown()

@@ -42,7 +42,7 @@ def test_blocks_of_any_size_hold_the_file_in_order(tmp_path: Path, suffix: str, 
 CELL = st.text(alphabet='ab,"\n 😀é', min_size=1, max_size=12).filter(lambda text: text.strip('\n "') != "")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(CELL, min_size=1, max_size=12), st.integers(16, 80))
 def test_a_line_break_within_quotes_ends_no_row(tmp_path: Path, cells: list[str], size: int) -> None:
     path = tmp_path / "quoted.csv"

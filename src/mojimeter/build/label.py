@@ -26,6 +26,7 @@ from mojimeter.judges.panel import TextJudge, get_judge
 
 if TYPE_CHECKING:
     from mojimeter.models.calls import CallLedger
+    from mojimeter.models.client import Client
     from mojimeter.models.patience import Patience
     from mojimeter.models.prices import Budget
 
@@ -145,13 +146,12 @@ def label_with_model(
     return Labelled(_in_set(pl.DataFrame(rows, schema=dict.fromkeys(TASKS, pl.String))), TASKS, failed)
 
 
-async def _ask(judge: LlmJudge, texts: Sequence[str], client: object) -> tuple[list[dict[str, str | None]], list[str]]:
+async def _ask(judge: LlmJudge, texts: Sequence[str], client: Client) -> tuple[list[dict[str, str | None]], list[str]]:
     """Labels of texts, all asked at once (the provider's limit on connections spaces them), and why some failed."""
     import anyio
 
-    from mojimeter.models.client import CallError, Client
+    from mojimeter.models.client import CallError
 
-    assert isinstance(client, Client)
     labels: list[dict[str, str | None]] = [dict.fromkeys(TASKS) for _ in texts]
     reasons: list[str] = []
 

@@ -210,44 +210,46 @@ def _row_cuts(path: Path, rows: int) -> list[int]:
 
 
 def _byte_cuts(path: Path, kind: str, size: int) -> tuple[str, bytes, list[int]]:
-    """SHA-256 of a text file, its header, and where its blocks start, the end of the file last."""
-    digest = hashlib.sha256()
-    header, cuts, odd, at = b"", [0], False, 0
+    """SHA-256 of a text file, its header, and where its blocks start, the end of the file last.
+
+    A block ends with the first row that ends past its size. ``quotes_open`` says whether the position reached stands
+    within quotes; JSON lines have none that matter, because their line breaks are escaped.
+    """
     quoted = kind != ".jsonl"
+    digest = hashlib.sha256()
+    header, cuts, at, quotes_open = b"", [0], 0, False
     for data in _pieces(path, size):
         digest.update(data)
+        first = 0
         if at == 0:
-            skip = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-            if quoted:
-                stop, odd = _row_end(data, skip, odd)
-                if stop is None:
-                    stop, odd = (len(data), False) if b"\n" not in data else (None, odd)
-                if stop is None:
-                    raise InputError(f"{path}: a quote in the header is not closed")
-                header, odd = data[skip:stop], False
-                if not header.endswith(b"\n"):
-                    header += b"\n"
-                skip = stop
-            cuts, rest = [skip], data[skip:]
+            header, first = _header(data, path, quoted)
+            cuts = [first]
         else:
-            rest = data
-        start = at + len(data) - len(rest)
-        # a block ends at the first row that ends past the size
-        if start > cuts[0]:
-            stop, parity = _row_end(rest, 0, odd) if quoted else (rest.find(b"\n") + 1 or None, False)
-            if stop is not None and start + stop > cuts[-1]:
-                cuts.append(start + stop)
-                odd = parity ^ (rest.count(b'"', stop) % 2 == 1) if quoted else False
-            elif quoted:
-                odd ^= rest.count(b'"') % 2 == 1
-        elif quoted:
-            odd ^= rest.count(b'"') % 2 == 1
+            stop = _row_end(data, quotes_open, quoted)
+            if stop:
+                cuts.append(at + stop)
+                first, quotes_open = stop, False
+        if quoted:
+            quotes_open ^= data.count(b'"', first) % 2 == 1
         at += len(data)
-    if odd:
+    if quotes_open:
         raise InputError(f"{path}: not readable as {kind[1:]}: the quotes do not balance (is a quote not closed?)")
     if at <= cuts[0]:
         raise InputError(f"{path}: the file is empty; expected {'a header row and posts' if quoted else 'JSON lines'}")
     return digest.hexdigest(), header, cuts if cuts[-1] == at else [*cuts, at]
+
+
+def _header(data: bytes, path: Path, quoted: bool) -> tuple[bytes, int]:
+    """The header line (none of JSON lines) and where the rows start, past a byte order mark."""
+    mark = len(b"\xef\xbb\xbf") if data.startswith(b"\xef\xbb\xbf") else 0
+    if not quoted:
+        return b"", mark
+    stop = _row_end(data[mark:], False, True)
+    if stop:
+        return data[mark : mark + stop], mark + stop
+    if b"\n" in data:
+        raise InputError(f"{path}: a quote in the header is not closed")
+    return data[mark:] + b"\n", len(data)
 
 
 def _pieces(path: Path, size: int) -> Iterator[bytes]:
@@ -256,14 +258,17 @@ def _pieces(path: Path, size: int) -> Iterator[bytes]:
             yield data
 
 
-def _row_end(data: bytes, start: int, odd: bool) -> tuple[int | None, bool]:
-    """Just after the first line break outside quotes (None: there is none), and whether quotes are open there."""
+def _row_end(data: bytes, quotes_open: bool, quoted: bool) -> int:
+    """Just after the first line break outside quotes; 0 where there is none."""
+    start = 0
     while (stop := data.find(b"\n", start)) != -1:
-        odd ^= data.count(b'"', start, stop) % 2 == 1
-        if not odd:
-            return stop + 1, False
+        if not quoted:
+            return stop + 1
+        quotes_open ^= data.count(b'"', start, stop) % 2 == 1
+        if not quotes_open:
+            return stop + 1
         start = stop + 1
-    return None, odd
+    return 0
 
 
 def _sha256(path: Path) -> str:

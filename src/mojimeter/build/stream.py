@@ -116,8 +116,7 @@ class Parts:
             chosen: one flag a row.
             columns: those wanted; None for all.
         """
-        for number, (task, start, flags) in enumerate(self._pieces(chosen)):
-            del start
+        for number, (task, flags) in enumerate(self._pieces(chosen)):
             if not flags.any():
                 continue
             there = pl.read_parquet_schema(task.out)
@@ -141,7 +140,7 @@ class Parts:
 
     def slices(self, chosen: Flags, size: int) -> Iterator[tuple[str, list[int]]]:
         """The chosen posts as (file, rows of it), at most ``size`` rows each, none across two files."""
-        for task, _, flags in self._pieces(chosen):
+        for task, flags in self._pieces(chosen):
             rows = np.flatnonzero(flags)
             for at in range(0, len(rows), size):
                 yield task.out, rows[at : at + size].tolist()
@@ -161,10 +160,10 @@ class Parts:
                 seen.add(name)
         return None
 
-    def _pieces(self, chosen: Flags) -> Iterator[tuple[CleanTask, int, Flags]]:
+    def _pieces(self, chosen: Flags) -> Iterator[tuple[CleanTask, Flags]]:
         start = 0
         for task, end in zip(self._tasks, self._ends.tolist(), strict=True):
-            yield task, start, chosen[start:end]
+            yield task, chosen[start:end]
             start = end
 
 
