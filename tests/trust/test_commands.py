@@ -212,3 +212,9 @@ def test_good_labels_without_a_cheap_one_are_counted(files: dict[str, str], tmp_
     pl.read_csv(files["labels"]).filter(~is_cheap_p7).write_csv(partly)
     document = run("correct", files["posts"], "--labels", str(partly), "--good", "openai/gpt-4o", "--cheap", "cheap")
     assert "mistral-7b: 1 posts with a good label have no cheap one and are left out" in document["warnings"]
+
+
+def test_a_provider_there_is_none_of_is_one_error_before_anything_is_asked(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        label_rows(["noprovider/x"], [("a", "gold", "x")], Asking(out=str(tmp_path / "run")))

@@ -353,10 +353,12 @@ def _ask(
 def _ask_model(judge: LlmJudge, texts: Sequence[str], repeat: int, ledger: CallLedger, asking: Asking) -> Answers:
     import anyio
 
-    from mojimeter.models.client import Client
+    from mojimeter.models.client import Client, load_model
     from mojimeter.models.patience import Patience
 
-    client = Client(ledger, patience=Patience(max_connections=asking.connections))
+    patience = Patience(max_connections=asking.connections)
+    load_model(judge.name, patience)  # a wrong name or a missing key is one error, not one for every text
+    client = Client(ledger, patience=patience)
     labels: list[Mapping[str, str | None] | None] = [None] * len(texts)
     reasons: dict[str, int] = {}
     limiter = anyio.CapacityLimiter(asking.connections)
