@@ -181,9 +181,7 @@ def _check_same_build(folder: RunFolder, job: Job, sources: Sequence[Source]) ->
     before = folder.settings()
     if before is not None and before != identity:
         name = next(name for name in identity if before.get(name) != identity[name])
-        raise InputError(
-            f"{folder.path}: holds the work of another build (its {name} differs); delete it to start anew"
-        )
+        raise InputError(f"{folder.path}: holds the work of another build (other {name}); delete it to start anew")
     folder.write_settings(identity)
 
 
