@@ -162,6 +162,10 @@ def _check(job: Job) -> None:
         raise InputError(f"--out {job.out}: expected a name ending in {', '.join(SUFFIXES)}")
     if any(Path(raw).resolve() == Path(job.out).resolve() for raw in job.raw):
         raise InputError(f"--out {job.out} is one of the raw files; give another name")
+    if not job.labels and job.judge != NO_JUDGE:  # before the work, not after it
+        from mojimeter.judges.panel import get_judge
+
+        get_judge(job.judge, votes=job.recipe.label.votes, together=job.together)
     for name in job.extra:
         if name in (*COLUMNS, "plain", "gold_emoji", "row", "exact", "near"):
             raise InputError(f"--keep {name}: that name is taken")
