@@ -125,7 +125,7 @@ def test_what_is_only_said_of_a_recipe_does_not_change_its_digest() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("top = 3", ("top",)),
+        ("top = 3", ("top: no such setting",)),
         ("[clean]\ntop_emoji = 'many'", ("clean.top_emoji", "'many'")),
         ("[clean]\ntop_emoji = 5000", ("clean.top_emoji", "1549")),
         ("[balance.keep]\nemotion = ['joy']", ("balance.keep", "no label 'joy'", "happiness")),

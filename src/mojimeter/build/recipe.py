@@ -152,9 +152,9 @@ def as_recipe(values: dict[str, Any], where: str) -> Recipe:
         first = error.errors()[0]
         setting = ".".join(str(part) for part in first["loc"])
         found = "" if isinstance(first["input"], dict) else f" (found {first['input']!r})"
-        raise InputError(
-            f"{where}: {setting or 'recipe'}: {first['msg'].removeprefix('Value error, ')}{found}"
-        ) from None
+        said = first["msg"].removeprefix("Value error, ")
+        what = "no such setting" if first["type"] == "extra_forbidden" else f"{said}{found}"
+        raise InputError(f"{where}: {setting or 'recipe'}: {what}") from None
 
 
 def write_recipe(recipe: Recipe, made: dict[str, Any]) -> str:
