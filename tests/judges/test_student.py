@@ -219,7 +219,7 @@ def test_held_out_posts_share_no_author_with_what_their_head_saw(fake_encoder: F
     matrix = np.zeros((400, 20), np.float32)
     matrix[np.arange(400), [number % 20 for number in range(400)]] = 1
     matrix += source.normal(0, 0.01, matrix.shape).astype(np.float32)
-    logits = held_out_logits(matrix, labels, groups, 10.0, False)
+    logits = held_out_logits(matrix, np.zeros_like(matrix), labels, groups, 10.0, False)
     met = [("male", "female")[place] for place in logits.argmax(axis=1)]
     right = sum(a == b for a, b in zip(met, labels, strict=True)) / 400
     assert right < 0.7  # row-wise folds would give 1.0

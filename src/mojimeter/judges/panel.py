@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 STUDENT = "student/"
+CLASSIFIER = "hf-classifier/"
 DEFAULT_JUDGE = "student/starter"  # needs no key, no network and no model server
 GOLD = "gold"
 
@@ -43,11 +44,15 @@ class TextJudge(Protocol):
 
 
 def get_judge(name: str, *, votes: int = 3, together: bool = True) -> LlmJudge | TextJudge:
-    """The judge of that name: ``student/...`` is ours, anything else is an Inspect model.
+    """The judge of that name: ``student/...`` and ``hf-classifier/...`` are ours, anything else is an Inspect model.
 
     Raises:
-        InputError: no such student, a name without a provider, or a baseline, which labels nothing.
+        InputError: no such student or classifier, a name without a provider, or a baseline, which labels nothing.
+        MissingExtraError: a classifier without its library.
     """
+    if name.startswith(CLASSIFIER):
+        classifier: TextJudge = import_module("mojimeter.judges.classifier").load_classifier(name)
+        return classifier
     if name.startswith(STUDENT):
         judge: TextJudge = import_module("mojimeter.judges.student").load_student(name)
         return judge
