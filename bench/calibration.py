@@ -566,7 +566,8 @@ so. Bold: printed by default, and claims too much by more than 1.5 points beyond
   standard deviation .4 on the log scale).
 - *half, all of system:rater along one line*: that share of the system:rater variance is each rater's own slope on one
   property of the systems, such as length. Raters then disagree along one line instead of in all directions, the
-  errors of pairs are unequal, and what pools them is off; errors by pair (`--pairs separate`) are not.
+  errors of pairs are unequal, and what pools them is off; single intervals by pair (`--pairs separate`) hold. Rank
+  ranges by pair need ten raters or more, whatever the raters are like: each pair's own error is too poorly known.
 - *alpha, raters at large*: what the interval of alpha is not for, and how far it would be off. It draws items, so it
   is for these raters.
 
