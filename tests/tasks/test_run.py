@@ -68,13 +68,13 @@ def test_the_papers_way_of_asking_takes_more_calls_and_gives_the_same_labels(
 
 
 def test_score_gives_the_same_numbers_from_the_folder(serve: Serve, posts: Path, tmp_path: Path) -> None:
-    from mojimeter.runs.scoring import ScoringOptions, score_files
+    from mojimeter.runs.scoring import ScoringOptions, score_document
 
     out = tmp_path / "run"
     outcome = benchmark.run(serve(), posts, out, epochs=2, baselines=True)
-    again = score_files(
+    again = score_document(
         out / "posts.jsonl", [out / "outputs.jsonl"], [out / "labels.jsonl"], options=ScoringOptions(draws=50)
-    ).to_dict()
+    )
     assert again["systems"] == outcome.document["systems"]
     assert read_outputs([out / "outputs.jsonl"]).height == N * (2 + 1 + 1), "two epochs of the model, one of baselines"
     assert json.loads((out / "scores.json").read_text())["systems"] == outcome.document["systems"]
@@ -96,6 +96,17 @@ def test_several_judges_make_an_item_system_judge_table(serve: Serve, posts: Pat
         rating = ratings.filter(item=row["id"], system=row["system"], rater=provider.judge)
         assert rating["score"].item() == kept
     assert set(outcome.document["by_judge"]) == {provider.judge, second}
+
+
+def test_a_system_that_is_the_judge_is_flagged_in_the_scores(serve: Serve, posts: Path, tmp_path: Path) -> None:
+    provider = serve()
+    twin = provider.system.replace("writer", "twin")
+    judged = {"systems": (provider.system, twin), "judges": (provider.system,)}
+    document = benchmark.run(provider, posts, tmp_path / "run", limit=3, **judged).document
+    assert {name: row["kin"] for name, row in document["systems"].items()} == {provider.system: True, twin: False}
+    assert any(f"{provider.system} (itself)" in warning for warning in document["warnings"])
+    kept = json.loads((tmp_path / "run" / "scores.json").read_text())
+    assert kept["systems"][provider.system]["kin"] is True
 
 
 def test_a_plan_counts_calls_and_money_and_asks_nobody(serve: Serve, posts: Path, tmp_path: Path) -> None:

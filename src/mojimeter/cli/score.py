@@ -38,6 +38,12 @@ def command(
         "--judge",
         help="Who ranks, where the files hold labels of several judges; a panel of all of them is shown below.",
     ),
+    alias: list[str] = typer.Option(
+        [],
+        "--is",
+        metavar="JUDGE=MODEL",
+        help="Which model a judge's name in the files stands for, so that systems of its kin are marked.",
+    ),
     n: str = typer.Option("3", "--n", "-n", help="How many emoji the systems were asked for: 1 to 5, or 1-5."),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
     seed: int = typer.Option(0, "--seed", min=0, help="Seed of the bootstrap."),
@@ -54,11 +60,12 @@ def command(
 
     mojimeter score posts.csv --outputs replies.csv --labels labels.csv
 
-    mojimeter score benchmark.csv --outputs zeroshot_*.csv --format semrec
+    mojimeter score benchmark.csv --outputs zeroshot_*.csv --format semrec --is released=openai/gpt-4o-mini
     """
     from mojimeter.datasets.tables import parse_mapping
     from mojimeter.report.gates import check_gates, parse_gates
     from mojimeter.runs.scoring import ScoringOptions, parse_count, score_document
+    from mojimeter.trust.commands import parse_aliases
 
     gates = parse_gates(fail_under)
     scores = score_document(
@@ -66,7 +73,7 @@ def command(
         outputs,
         labels,
         mapping=parse_mapping(map),
-        options=ScoringOptions(format, equality, append, judge, parse_count(n), bootstrap, seed),
+        options=ScoringOptions(format, equality, append, judge, parse_count(n), bootstrap, seed, parse_aliases(alias)),
     )
     write_warnings(scores["warnings"])
     if json:

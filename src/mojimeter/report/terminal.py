@@ -107,6 +107,8 @@ def _how_to_read(document: Mapping[str, Any]) -> list[str]:
         lines.append("preserved: the judge's label is that of the original post; mean of the tasks.")
         lines.append("kept: of labels that the text alone gets too; recovered: of those it does not.")
     lines.append("overlap: F1 of recommended against original emoji." + _mark_legend(systems))
+    if any(scores.get("kin") for scores in systems.values()):
+        lines.append("(kin): the judge is this system or of the same maker; see judge bias.")
     if ranked_by == "average_unleaked":
         lines.append(
             "* sentiment, emotion and stance only: (leaked) systems were told the judge's own label of age or gender."
@@ -126,6 +128,9 @@ def _print_panel(console: Console, panel: Mapping[str, Any], by_judge: Mapping[s
         console.print(_by_judge(panel, by_judge))
         console.print("place: what other judges and posts like these leave open at 95%; percent kept:")
     console.print("; ".join(f"J{k}: {judge}" for k, judge in enumerate(judges, 1)) + ".")
+    for row in panel.get("ranking") or ():
+        if kin := _judges_of_kin(row["system"], by_judge):
+            console.print(f"(kin): {plain(row['system'])} or its maker judges as {plain(', '.join(kin))}.")
     if "agreement" in panel:
         console.print(_agreement(panel))
     for caveat in panel["caveats"]:
@@ -147,8 +152,14 @@ def _by_judge(panel: Mapping[str, Any], by_judge: Mapping[str, Any]) -> Table:
     for row in panel["ranking"]:
         name = row["system"]
         own = [_number(by_judge[judge][name][panel["scored_by"]]) for judge in judges]
-        table.add_row(_place(row["rank"]), name, _number(row["mean"]), *own, style=_style(name))
+        shown = plain(name) + (" (kin)" if _judges_of_kin(name, by_judge) else "")
+        table.add_row(_place(row["rank"]), shown, _number(row["mean"]), *own, style=_style(name))
     return table
+
+
+def _judges_of_kin(system: str, by_judge: Mapping[str, Any]) -> list[str]:
+    """The judges that are this system or of its maker."""
+    return [judge for judge, rows in by_judge.items() if rows[system].get("kin")]
 
 
 def _agreement(panel: Mapping[str, Any]) -> str:
@@ -266,7 +277,8 @@ def _add_numbers(table: Table, *columns: str) -> None:
 
 
 def _shown(name: str, scores: Mapping[str, Any]) -> str:
-    return plain(name) + (" (b)" if is_baseline(name) else "") + (" (leaked)" if scores["leaked"] else "")
+    marks = {"b": is_baseline(name), "leaked": scores["leaked"], "kin": scores.get("kin")}
+    return plain(name) + "".join(f" ({mark})" for mark, holds in marks.items() if holds)
 
 
 def _style(name: str) -> str | None:

@@ -22,6 +22,7 @@ from mojimeter.models.calls import CallLedger
 from mojimeter.models.prices import Budget, Price, price_of
 from mojimeter.runs.folder import RunFolder
 from mojimeter.runs.judge_panel import with_judge_panel
+from mojimeter.runs.kin import with_kin
 from mojimeter.runs.plan import paper_calls
 from mojimeter.runs.settings import RecommendSettings, Run
 from mojimeter.runs.tables import Tables, label_with_own_judges, tabulate
@@ -190,7 +191,8 @@ def score_run(run: Run, folder: RunFolder) -> dict[str, Any]:
             prompt=f"{run.prompt.digest}+{judge.digest}",
         )
 
-    return with_judge_panel({judge.name: scores(judge) for judge in run.judges}, run.first_judge.name)
+    document = with_judge_panel({judge.name: scores(judge) for judge in run.judges}, run.first_judge.name)
+    return with_kin(document, [run.first_judge.name, *(j.name for j in run.judges if j.name != run.first_judge.name)])
 
 
 def _calls(run: Run, ledger: CallLedger, budget: Budget) -> dict[str, Any]:

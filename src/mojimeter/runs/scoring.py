@@ -7,7 +7,7 @@ runs; needs no model. Knows no command line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ class ScoringOptions:
         format: ``tables`` (the contract's files) or ``semrec`` (the second paper's release).
         append: None takes what the format stands for: ``raw`` for semrec, whose judge saw the raw reply, else
             ``emoji``.
+        known_as: judge -> model, where a judge's name in the files does not say which model it is; to flag its kin.
     """
 
     format: str = "tables"
@@ -46,6 +47,7 @@ class ScoringOptions:
     asked: int | None = 3
     draws: int = 2000
     seed: int = 0
+    known_as: Mapping[str, str] = field(default_factory=dict)
 
 
 def parse_count(text: str) -> int | None:
@@ -94,19 +96,26 @@ def score_document(
     """What ``mojimeter score --json`` prints: the scores of `score_files`, whose arguments it takes.
 
     Where the labels are of several judges the one that ``options`` names ranks, and what all of them say together is
-    in ``by_judge`` and ``panel`` (``runs.judge_panel``).
+    in ``by_judge`` and ``panel`` (``runs.judge_panel``). Systems that are kin of a judge are flagged (``runs.kin``).
 
     Raises:
         InputError: a file or an option is wrong.
     """
+    from mojimeter.runs.kin import with_kin
+
     chosen = options or ScoringOptions()
     files = _Files(posts, outputs, labels, mapping or {}, chosen)
+    if unknown := sorted(set(chosen.known_as) - set(files.judges)):
+        raise InputError(
+            f"--is {unknown[0]}: no labels are by this judge; there are {', '.join(files.judges) or 'none'}"
+        )
     if chosen.judge is None or chosen.judge not in files.judges:
-        return files.score().to_dict()
+        return with_kin(files.score().to_dict(), files.judges, chosen.known_as)
     from mojimeter.runs.judge_panel import with_judge_panel
 
     judges = [chosen.judge, *(judge for judge in files.judges if judge != chosen.judge)]
-    return with_judge_panel({judge: files.score(judge) for judge in judges}, chosen.judge)
+    document = with_judge_panel({judge: files.score(judge) for judge in judges}, chosen.judge)
+    return with_kin(document, judges, chosen.known_as)
 
 
 class _Files:
