@@ -32,7 +32,7 @@ def command(
     seed: int | None = typer.Option(None, "--seed", min=0, help="Of what is drawn; the recipe's by default."),
     source: str | None = typer.Option(None, "--source", help="Where the posts come from; for the data card."),
     licence: str | None = typer.Option(None, "--licence", help="Under which licence; for the data card."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
     keep: list[str] = typer.Option([], "--keep", metavar="COLUMN...", help="Further columns to keep."),
     number: bool = typer.Option(False, "--number", help="Make ids of file name and row, whatever column id holds."),
     votes: int | None = typer.Option(None, "--votes", min=1, help="A judge's votes at most; the recipe's by default."),
@@ -49,7 +49,7 @@ def command(
     timeout: int = typer.Option(120, "--timeout", min=1, metavar="SECONDS", help="Of one attempt at a call."),
     allow_failures: bool = typer.Option(False, "--allow-failures", help="Drop and count posts whose calls failed."),
     keep_work: bool = typer.Option(False, "--keep-work", help="Keep the work folder when the benchmark is done."),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Make a balanced benchmark of raw posts: filter, mask, drop duplicates, label, balance, audit, write with a card.
 
@@ -77,7 +77,7 @@ def command(
         recipe=settings,
         judge=judge or settings.label.judge or "student/starter",
         labels=tuple(labels),
-        mapping=parse_mapping(map_),
+        mapping=parse_mapping(map),
         extra=tuple(keep),
         numbered=number,
         together=not apart,
@@ -100,11 +100,11 @@ def command(
             typer.echo(f"mojimeter: interrupted; the same command goes on from {job.beside('work')}", err=True)
             raise typer.Exit(130) from None
     if document.get("status") == "dry_run":
-        write_json(document) if json_ else _print_plan(document)
+        write_json(document) if json else _print_plan(document)
         return
     for warning in iter_warnings(document):
         typer.echo(f"warning: {warning}", err=True)
-    if json_:
+    if json:
         write_json(document)
     else:
         from mojimeter.build.screen import print_report

@@ -10,7 +10,7 @@ from mojimeter.cli.output import JSON_OPTION, write_json
 def command(
     out: str = typer.Option("runs/demo", "--out", metavar="DIR", help="The run folder; the same one goes on."),
     limit: int | None = typer.Option(None, "--limit", min=1, help="Only the first so many of the 240 posts."),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Rank baselines and a small language model on the starter posts, judged by the judge that ships.
 
@@ -33,13 +33,13 @@ def command(
         "left_out": [{"system": left.system, "install": left.install} for left in demo.left],
         "command": demo.command(),
     }
-    if json_:
+    if json:
         write_json(document)
     if outcome.unfinished is not None:
         raise outcome.unfinished
     for warning in document.get("warnings", ()):
         typer.echo(f"warning: {warning}", err=True)
-    if not json_:
+    if not json:
         from mojimeter.report.judge_quality import print_quality
         from mojimeter.report.terminal import print_scores
 

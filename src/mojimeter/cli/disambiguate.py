@@ -63,7 +63,7 @@ def command(
         False, "--only-accuracy", help="Ask the verifier what the two accuracies need: 2 calls a pair, not 9 to 12."
     ),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over pairs."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count the calls; ask nobody."),
     prices: str | None = typer.Option(
         None, "--prices", metavar="FILE", help="TOML: for each model input and output in US dollars a million tokens."
@@ -81,7 +81,7 @@ def command(
     fail_under: list[str] = typer.Option(
         [], "--fail-under", metavar="METRIC=VALUE", help="Exit 3 if a system's share is lower: acc_pair=0.5."
     ),
-    json_: bool = JSON_OPTION,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Ask systems what an emoji means under two contexts and under none, have a verifier judge, and rank them.
 
@@ -114,7 +114,7 @@ def command(
         baselines=baselines,
         only_accuracy=only_accuracy,
         draws=bootstrap,
-        mapping=parse_mapping(map_),
+        mapping=parse_mapping(map),
     )
     if demo:
         settings = demo_settings(settings)
@@ -123,7 +123,7 @@ def command(
         from mojimeter.runs.disambiguate import PairsRun
 
         plan = count_calls(PairsRun(settings), folder)
-        write_json(plan) if json_ else _print_plan(plan)
+        write_json(plan) if json else _print_plan(plan)
         return
     try:
         with _Progress() as progress:
@@ -142,11 +142,11 @@ def command(
         typer.echo(f"mojimeter: interrupted; the same command goes on from {folder}", err=True)
         raise typer.Exit(130) from None
     _warn(outcome.document)
-    if json_:
+    if json:
         write_json(outcome.document)
     if outcome.unfinished is not None:
         raise outcome.unfinished
-    if not json_:
+    if not json:
         print_disambiguation(outcome.document)
     check_disambiguation_gates(outcome.document, gates)
 

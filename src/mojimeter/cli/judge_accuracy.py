@@ -21,8 +21,8 @@ def command(
     out: str | None = options.OUT,
     bootstrap: int = options.BOOTSTRAP,
     seed: int = options.SEED,
-    map_: list[str] = options.MAP,
-    json_: bool = JSON_OPTION,
+    map: list[str] = options.MAP,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Precision, recall, F1, accuracy and kappa of judges against known labels, overall and per class.
 
@@ -35,7 +35,7 @@ def command(
     from mojimeter.trust.screens import Screen, print_accuracy
     from mojimeter.trust.sources import Asking, read_material
 
-    material = read_material(posts, (), labels, mapping=parse_mapping(map_), limit=limit)
+    material = read_material(posts, (), labels, mapping=parse_mapping(map), limit=limit)
     asking = Asking(votes, not apart, out, progress=options.progress())
     document = accuracy_document(material, posts, judge, truth, asking, draws=bootstrap, seed=seed)
-    write_json(document) if json_ else print_accuracy(document, Screen())
+    write_json(document) if json else print_accuracy(document, Screen())

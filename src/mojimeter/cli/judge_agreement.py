@@ -16,8 +16,8 @@ def command(
     first: str = typer.Argument(..., metavar="FILE", help="Labels (id, a column a task) or verdicts (id, verdict)."),
     second: str = typer.Argument(..., metavar="FILE", help="The same things labelled by another judge, or by people."),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over ids (for alpha)."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
-    json_: bool = JSON_OPTION,
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
+    json: bool = JSON_OPTION,
 ) -> None:
     """Compare two label or verdict files: agreement, Cohen's kappa, Krippendorff's alpha, each with its interval.
 
@@ -26,8 +26,8 @@ def command(
     from mojimeter.datasets.tables import parse_mapping
     from mojimeter.runs.agreement import compare_files
 
-    document = compare_files(first, second, mapping=parse_mapping(map_), draws=bootstrap).to_dict()
-    if json_:
+    document = compare_files(first, second, mapping=parse_mapping(map), draws=bootstrap).to_dict()
+    if json:
         write_json(document)
     else:
         _print(document)

@@ -27,8 +27,8 @@ def command(
     out: str | None = options.OUT,
     bootstrap: int = options.BOOTSTRAP,
     seed: int = options.SEED,
-    map_: list[str] = options.MAP,
-    json_: bool = JSON_OPTION,
+    map: list[str] = options.MAP,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Does a judge favour a system of its own kin, the order of a pair, or the length of an answer?
 
@@ -41,7 +41,7 @@ def command(
     from mojimeter.trust.screens import Screen, print_bias
     from mojimeter.trust.sources import Asking, read_material
 
-    mapping = parse_mapping(map_)
+    mapping = parse_mapping(map)
     aliases = parse_aliases(alias)
     material = None
     if posts is not None:
@@ -50,4 +50,4 @@ def command(
     document = bias_document(
         material, judge, asking, aliases, differences, verdicts, mapping, draws=bootstrap, seed=seed
     )
-    write_json(document) if json_ else print_bias(document, Screen())
+    write_json(document) if json else print_bias(document, Screen())

@@ -29,8 +29,8 @@ def command(
     apart: bool = options.APART,
     out: str | None = options.OUT,
     seed: int = options.SEED,
-    map_: list[str] = options.MAP,
-    json_: bool = JSON_OPTION,
+    map: list[str] = options.MAP,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Preservation (or, without systems, the share of each label) from few good labels and many cheap ones (PPI++).
 
@@ -44,7 +44,7 @@ def command(
     from mojimeter.trust.sources import Asking, read_material
 
     aliases = parse_aliases(alias)
-    material = read_material(posts, outputs, labels, format=format, mapping=parse_mapping(map_), limit=limit)
+    material = read_material(posts, outputs, labels, format=format, mapping=parse_mapping(map), limit=limit)
     asking = Asking(votes, not apart, out, progress=options.progress())
     document = correct_document(
         material,
@@ -60,4 +60,4 @@ def command(
         aliases=aliases,
         seed=seed,
     )
-    write_json(document) if json_ else print_correct(document, Screen())
+    write_json(document) if json else print_correct(document, Screen())

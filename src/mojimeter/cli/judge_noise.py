@@ -29,8 +29,8 @@ def command(
     out: str | None = options.OUT,
     bootstrap: int = options.BOOTSTRAP,
     seed: int = options.SEED,
-    map_: list[str] = options.MAP,
-    json_: bool = JSON_OPTION,
+    map: list[str] = options.MAP,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Repeat labelling: how often a label changes, the ceiling on preservation, and scores corrected for both.
 
@@ -44,7 +44,7 @@ def command(
     from mojimeter.trust.sources import Asking, read_material
 
     aliases = parse_aliases(alias)
-    material = read_material(posts, outputs, labels, format=format, mapping=parse_mapping(map_), limit=limit)
+    material = read_material(posts, outputs, labels, format=format, mapping=parse_mapping(map), limit=limit)
     asking = Asking(votes, not apart, out, progress=options.progress())
     document = noise_document(
         material,
@@ -57,4 +57,4 @@ def command(
         draws=bootstrap,
         seed=seed,
     )
-    write_json(document) if json_ else print_noise(document, Screen())
+    write_json(document) if json else print_noise(document, Screen())

@@ -27,8 +27,8 @@ def command(
     out: str | None = options.OUT,
     bootstrap: int = options.BOOTSTRAP,
     seed: int = options.SEED,
-    map_: list[str] = options.MAP,
-    json_: bool = JSON_OPTION,
+    map: list[str] = options.MAP,
+    json: bool = JSON_OPTION,
 ) -> None:
     """Label posts as written and with three random emoji, without, and with the original ones at the end.
 
@@ -41,7 +41,7 @@ def command(
     from mojimeter.trust.screens import Screen, print_sensitivity
     from mojimeter.trust.sources import Asking, read_material
 
-    material = read_material(posts, outputs, labels, format=format, mapping=parse_mapping(map_), limit=limit)
+    material = read_material(posts, outputs, labels, format=format, mapping=parse_mapping(map), limit=limit)
     asking = Asking(votes, not apart, out, progress=options.progress())
     document = sensitivity_document(material, judge, variant, asking, draws=bootstrap, seed=seed)
-    write_json(document) if json_ else print_sensitivity(document, Screen())
+    write_json(document) if json else print_sensitivity(document, Screen())

@@ -22,8 +22,8 @@ def command(
     ),
     judge: str | None = typer.Option(None, "--judge", help="Whose labels, where the files hold several judges'."),
     out: str = typer.Option(..., "--out", metavar="FILE.npz", help="The weights; card and quality go beside them."),
-    map_: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
-    json_: bool = JSON_OPTION,
+    map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
+    json: bool = JSON_OPTION,
 ) -> None:
     """Fit a judge to labelled posts, and say how well it meets labels of authors it has not seen.
 
@@ -44,10 +44,10 @@ def command(
             labels,
             out,
             judge=judge,
-            mapping=parse_mapping(map_),
+            mapping=parse_mapping(map),
             progress=lambda done, of: bar.update(task, completed=done, total=of),
         )
-    write_json(trained.to_dict()) if json_ else _print(trained.to_dict())
+    write_json(trained.to_dict()) if json else _print(trained.to_dict())
 
 
 def _print(document: Mapping[str, Any]) -> None:

@@ -14,8 +14,8 @@ def command(
     ),
     bootstrap: int = options.BOOTSTRAP,
     seed: int = options.SEED,
-    map_: list[str] = options.MAP,
-    json_: bool = JSON_OPTION,
+    map: list[str] = options.MAP,
+    json: bool = JSON_OPTION,
 ) -> None:
     """What people say by number of labels that stayed, their rank correlation with the score, and what caps it.
 
@@ -25,6 +25,6 @@ def command(
     from mojimeter.trust.screens import Screen, print_validity
     from mojimeter.trust.validity import human_validity
 
-    frame = read_table(human, mapping=parse_mapping(map_))
+    frame = read_table(human, mapping=parse_mapping(map))
     document = {"schema": 1, **human_validity(frame, human, draws=bootstrap, seed=seed).to_dict()}
-    write_json(document) if json_ else print_validity(document, Screen())
+    write_json(document) if json else print_validity(document, Screen())
