@@ -41,6 +41,15 @@ def test_it_shows_systems_baselines_intervals_and_how_to_read_them() -> None:
     assert "Age and gender are labels perceived in a text, not facts about people." in text
 
 
+def test_a_difference_that_only_its_own_interval_calls_real_is_not_simply_a_tie() -> None:
+    document = _document()
+    (headline,) = [d for d in document["differences"] if {d["system"], d["against"]} == {"m", "baseline/none"}]
+    headline["difference"] = {"value": 2.0, "ci": [0.5, 3.5]}
+    headline["separated"] = False
+    text = " ".join(_printed(document).split())
+    assert "different by itself, a tie once all pairs are compared at once." in text
+
+
 def test_replies_that_were_odd_are_counted_and_explained() -> None:
     text = " ".join(_printed(_document()).split())
     assert "missing: no reply at all" in text

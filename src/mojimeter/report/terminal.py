@@ -257,10 +257,14 @@ def _difference(difference: Mapping[str, Any]) -> str:
     value = sign * difference["difference"]["value"] + 0.0  # no minus zero
     text = f"{plain(system)} minus {plain(against)}: {value:+.2f}"
     ci = difference["difference"].get("ci")
+    verdict = "different" if difference["separated"] else "a tie"
     if ci is not None:
         low, high = sorted(sign * bound + 0.0 for bound in ci)
         text += f", 95% interval [{low:.2f}, {high:.2f}]"
-    return text + (": different." if difference["separated"] else ": a tie.")
+        if not difference["separated"] and (low > 0 or high < 0):
+            # its own interval leaves 0 out, but so would one of many by chance: the places allow for that
+            verdict = "different by itself, a tie once all pairs are compared at once"
+    return f"{text}: {verdict}."
 
 
 def _table() -> Table:
