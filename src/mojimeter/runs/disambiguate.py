@@ -36,7 +36,7 @@ from mojimeter.metrics.disambiguation import score_disambiguation
 from mojimeter.models.calls import CallLedger, Request, well_formed
 from mojimeter.models.prices import Budget, Price, price_of
 from mojimeter.runs.folder import CALLS, RunFolder
-from mojimeter.runs.scoring import _ColumnMap
+from mojimeter.runs.scoring import ColumnMap
 from mojimeter.systems.answerers import (
     BASELINES,
     NO_CONTEXT,
@@ -121,7 +121,7 @@ class PairsRun:
             raise InputError("nothing to score: give systems (--system), files of answers (--answers), or both")
         if settings.limit is not None and settings.limit < 1:
             raise InputError(f"limit is {settings.limit}; expected 1 or more")
-        columns = _ColumnMap(settings.mapping)
+        columns = ColumnMap(settings.mapping)
         whole = read_pairs(settings.pairs, columns.of(settings.pairs))
         self.frame = balanced_subset(whole, settings.limit) if settings.limit else whole
         self.pairs = self.frame.to_dicts()
@@ -533,7 +533,7 @@ def _read_people(paths: Sequence[str], mapping: Mapping[str, str] | None = None)
     return pl.concat(frames)
 
 
-def _all_files(read: Callable[..., pl.DataFrame], paths: Sequence[str], columns: _ColumnMap) -> pl.DataFrame | None:
+def _all_files(read: Callable[..., pl.DataFrame], paths: Sequence[str], columns: ColumnMap) -> pl.DataFrame | None:
     if not paths:
         return None
     if not columns.mapping:

@@ -176,7 +176,7 @@ def _read_tables(
 
     if not outputs and not labels:
         raise InputError("nothing to score: give files of replies (--outputs), of labels (--labels), or both")
-    columns = _ColumnMap(mapping)
+    columns = ColumnMap(mapping)
     posts_frame = readers.read_posts(str(posts), columns.of(posts))
     outputs_frame = _read_all(readers.read_outputs, outputs, columns) if outputs else _no_outputs()
     labels_frame = None
@@ -188,7 +188,7 @@ def _read_tables(
 
 
 def _read_all(
-    read: Callable[..., pl.DataFrame], paths: Sequence[str | PathLike[str]], columns: _ColumnMap
+    read: Callable[..., pl.DataFrame], paths: Sequence[str | PathLike[str]], columns: ColumnMap
 ) -> pl.DataFrame:
     """All files of a kind as one table; without ``--map`` at once, so that what two files both hold names both."""
     if not columns.mapping:
@@ -196,7 +196,7 @@ def _read_all(
     return pl.concat([read([str(path)], columns.of(path)) for path in paths], how="diagonal_relaxed")
 
 
-class _ColumnMap:
+class ColumnMap:
     """``--map`` pairs, each used in the files that have its column; a pair that no file can use is an error."""
 
     def __init__(self, mapping: Mapping[str, str]) -> None:

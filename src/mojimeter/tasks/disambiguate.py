@@ -21,30 +21,19 @@ from typing import Any
 
 import anyio
 from inspect_ai import Task, task
-from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, Model, ModelOutput, get_model, model_roles
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from mojimeter.errors import InputError, MojimeterError
+from mojimeter.errors import InputError
 from mojimeter.judges.labels import parse_label
 from mojimeter.judges.verifier import EMBEDDED, LlmVerifier, Verified, Verifier, get_verifier, verify_pair
 from mojimeter.models.calls import CallLedger, Request, well_formed
 from mojimeter.models.client import Client, load_model
 from mojimeter.models.patience import AS_THE_TASK_SAYS
 from mojimeter.systems.answerers import TEMPERATURE, Answerer, LanguageAnswerer, get_answerer
-from mojimeter.tasks.evaluate import (
-    SAMPLES_PER_CONNECTION,
-    Failure,
-    _clear_unfinished,
-    _ended_well,
-    _failures,
-    _logs_of,
-    _path,
-    _redact,
-    _set_aside,
-)
+from mojimeter.tasks.evaluate import Failure, run_tasks
 
 VERIFIER_ROLE = "verifier"
 CONDITIONS = ("1", "2", "none")
@@ -237,39 +226,9 @@ def evaluate_pairs(
         KeyboardInterrupt: the evaluation was cancelled.
         MojimeterError: Inspect could not run it at all.
     """
-    _clear_unfinished(logs)
     asked = verifier if isinstance(verifier, LlmVerifier) else None
     tasks = [_task(who, asked, pairs, client, given, only_accuracy, partial(done, who.name)) for who in answerers]
-    connections = client.patience.max_connections or 10
-    results = inspect_eval(
-        tasks,
-        model=None,
-        log_dir=str(logs),
-        display="none",
-        log_level="critical",
-        log_realtime=False,
-        log_buffer=100,
-        score_display=False,
-        fail_on_error=False,
-        max_tasks=len(tasks),
-        max_samples=SAMPLES_PER_CONNECTION * connections,
-        max_connections=connections,
-        ctl_server=False,
-    )
-    for log in results:
-        _redact(log)
-    failures = [failure for log in results for failure in _failures(log)]
-    for log in results:
-        if _ended_well(log):
-            _set_aside(logs, [p for p in _logs_of(logs, log.eval.task) if p != _path(log.location)], delete=True)
-        else:
-            _set_aside(logs, [_path(log.location)])
-    if len(results) < len(tasks) or any(log.status == "cancelled" for log in results):
-        raise KeyboardInterrupt  # Inspect swallows it
-    for log in results:
-        if log.status == "error" and not any(s.error for s in log.samples or ()):
-            raise MojimeterError(f"{log.eval.task}: {log.error.message if log.error else 'failed'}")
-    return failures
+    return run_tasks(tasks, client, logs)
 
 
 def _task(

@@ -71,11 +71,26 @@ def evaluate(
         KeyboardInterrupt: the evaluation was cancelled.
         MojimeterError: Inspect could not run it at all.
     """
-    _clear_unfinished(logs)
     tasks = [_task(r, judges, posts, client, epochs, append, partial(done, r.name)) for r in recommenders]
+    return run_tasks(tasks, client, logs)
+
+
+def run_tasks(tasks: Sequence[Task], client: Client, logs: Path) -> list[Failure]:
+    """Run Inspect tasks, keep their logs in order, and return every sample that did not end well.
+
+    Args:
+        tasks: each with a ``system`` in its metadata.
+        client: its patience sets how many samples run at a time.
+        logs: the folder of logs; see ``evaluate``.
+
+    Raises:
+        KeyboardInterrupt: the evaluation was cancelled.
+        MojimeterError: Inspect could not run it at all.
+    """
+    _clear_unfinished(logs)
     connections = client.patience.max_connections or 10
     results = eval(
-        tasks,
+        list(tasks),
         model=None,
         log_dir=str(logs),
         display="none",
