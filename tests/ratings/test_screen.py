@@ -316,12 +316,12 @@ def test_the_signature_follows_the_data_and_not_their_order():
 
 
 def test_nothing_in_the_document_is_not_a_number(paper: dict):
-    json.dumps(paper, allow_nan=False)
+    assert json.dumps(paper, allow_nan=False)  # raises on NaN and infinity
     # raters who agree perfectly, and a rater who gives the same score throughout
     cube = np.zeros((6, 3, 3)) + np.arange(3.0)[None, :, None]
-    json.dumps(summarise(Study(long_table(cube))), allow_nan=False)
+    assert json.dumps(summarise(Study(long_table(cube))), allow_nan=False)
     cube[:, :, 1] = 2
-    json.dumps(summarise(Study(long_table(cube))), allow_nan=False)
+    assert json.dumps(summarise(Study(long_table(cube))), allow_nan=False)
 
 
 def test_help_names_every_option(capsys):

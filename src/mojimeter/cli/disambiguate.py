@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mojimeter.cli import call_options
 from mojimeter.cli.output import JSON_OPTION, write_json
 
 if TYPE_CHECKING:
@@ -65,19 +66,15 @@ def command(
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over pairs."),
     map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count the calls; ask nobody."),
-    prices: str | None = typer.Option(
-        None, "--prices", metavar="FILE", help="TOML: for each model input and output in US dollars a million tokens."
-    ),
-    max_cost: float | None = typer.Option(
-        None, "--max-cost", min=0.0, metavar="USD", help="Stop, resumably, before a call could go over."
-    ),
-    max_connections: int = typer.Option(10, "--max-connections", min=1, help="Calls to a provider at the same time."),
-    max_retries: int = typer.Option(4, "--max-retries", min=0, help="Of a failing call, with growing waits."),
-    timeout: int = typer.Option(120, "--timeout", min=1, metavar="SECONDS", help="Of one attempt at a call."),
+    prices: str | None = call_options.PRICES,
+    max_cost: float | None = call_options.MAX_COST,
+    max_connections: int = call_options.MAX_CONNECTIONS,
+    max_retries: int = call_options.MAX_RETRIES,
+    timeout: int = call_options.TIMEOUT,
     allow_failures: bool = typer.Option(
         False, "--allow-failures", help="Score though calls failed; an answer that failed counts as wrong."
     ),
-    out: str | None = typer.Option(None, "--out", metavar="DIR", help="The run folder; the same one goes on."),
+    out: str | None = call_options.OUT,
     fail_under: list[str] = typer.Option(
         [], "--fail-under", metavar="METRIC=VALUE", help="Exit 3 if a system's share is lower: acc_pair=0.5."
     ),
