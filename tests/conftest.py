@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import browser, open_page, page
+
+__all__ = ["browser", "open_page", "page", "shared"]
+
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
 
