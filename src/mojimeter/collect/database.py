@@ -1,0 +1,197 @@
+"""Opening a study's database: SQLite by default, PostgreSQL by URL; the rest of the room does not know which.
+
+A write is one transaction, and it is on disk when it is over: SQLite runs with a write-ahead log and synchronous
+FULL. What the database itself cannot do (disk full, locked, server gone) is ``Unavailable``. Must not know what is
+stored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, TimeoutError
+
+from mojimeter.collect.schema import SCHEMA_VERSION, bring_up_to_date, refuse_newer, stored_version
+from mojimeter.errors import InputError, MissingExtraError, MojimeterError
+
+#: Seconds that a write waits for other processes that write.
+PATIENCE: Final = 30
+PASSWORD_VARIABLE: Final = "PGPASSWORD"
+_WRITES: Final = "mojimeter_writes"
+_locks: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
+
+
+class Unavailable(MojimeterError):  # noqa: N818 - a state of the database, which passes
+    """The database cannot be reached or cannot write now; nothing was stored (the web app answers 503)."""
+
+
+def open_database(where: str | Path) -> Engine:
+    """An engine for a file path (SQLite) or a URL ``postgresql://...`` or ``sqlite:///...``.
+
+    The password of PostgreSQL comes from the environment variable PGPASSWORD unless the URL has one. Nothing is
+    connected or created yet.
+
+    Raises:
+        InputError: a URL of another kind.
+        MissingExtraError: PostgreSQL without its driver.
+    """
+    url = _as_url(where)
+    dumps = partial(json.dumps, ensure_ascii=False)
+    if url.get_backend_name() == "sqlite":
+        engine = create_engine(
+            url, json_serializer=dumps, connect_args={"timeout": PATIENCE}, pool_size=4, max_overflow=28
+        )
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    try:
+        # a server that was restarted must not cost a rater an error
+        return create_engine(url, json_serializer=dumps, pool_pre_ping=True, pool_size=4, max_overflow=28)
+    except ModuleNotFoundError:
+        raise MissingExtraError("pg8000", "postgres", "A study in PostgreSQL") from None
+
+
+def _as_url(where: str | Path) -> URL:
+    if isinstance(where, Path) or "://" not in where:
+        return URL.create("sqlite", database=str(where))
+    try:
+        url = make_url(where)
+        backend = url.get_backend_name()
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        raise InputError("the database URL cannot be read; expected postgresql://USER@HOST/NAME") from None
+    if backend == "sqlite":
+        return url
+    if backend not in ("postgresql", "postgres"):
+        raise InputError(f"a database of kind {backend!r}; expected a file's path or postgresql://USER@HOST/NAME")
+    url = url.set(drivername="postgresql+pg8000")
+    if url.password is None and os.environ.get(PASSWORD_VARIABLE):
+        url = url.set(password=os.environ[PASSWORD_VARIABLE])
+    return url
+
+
+def _prepare_sqlite(connection: Any, record: object) -> None:
+    connection.isolation_level = None  # transactions begin and end where we say, not where the driver guesses
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        f"busy_timeout = {PATIENCE * 1000}",
+        "foreign_keys = ON",
+        "recursive_triggers = ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # a write takes its lock at the start: one that begins by reading could not wait for another to end
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """One write transaction: committed, and on disk, when the block is left; rolled back if it raises.
+
+    Threads of one process queue at a lock, because SQLite's own waiting is neither fair nor quick.
+
+    Raises:
+        Unavailable: the database could not do it.
+        sqlalchemy.exc.IntegrityError: a rule of the schema was broken.
+    """
+    lock = _lock_of(engine) if engine.dialect.name == "sqlite" else nullcontext()
+    with lock, _translated(), engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """One read transaction: all of it sees the same state.
+
+    Raises:
+        Unavailable: the database could not do it.
+    """
+    with _translated(), engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
+
+
+def _lock_of(engine: Engine) -> Lock:
+    return _locks.setdefault(engine, Lock())
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except DBAPIError as error:
+        raise Unavailable(f"the study's database cannot be used now: {_first_line(error.orig)}") from error
+    except (TimeoutError, OSError) as error:
+        raise Unavailable(f"the study's database cannot be reached: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException | None) -> str:
+    if error is None:
+        return "no reason given"
+    first = error.args[0] if error.args else error
+    text = first.get("M", "") if isinstance(first, dict) else str(first)  # pg8000 gives the fields of the message
+    return (text.splitlines() or [type(error).__name__])[0]
+
+
+def migrate(engine: Engine) -> int | None:
+    """Create the tables of an empty database, or bring an older one up to date, in one transaction.
+
+    A file is copied beside itself first (``ratings.sqlite`` to ``ratings.sqlite.v1``).
+
+    Returns:
+        The version that was found; None where the database was empty.
+
+    Raises:
+        InputError: the database is newer than this program, or is not a study's.
+        Unavailable: it cannot be used.
+    """
+    with reading(engine) as connection:
+        found = stored_version(connection)
+    if found == SCHEMA_VERSION:
+        return found
+    if found is not None:
+        refuse_newer(found)
+        _copy_aside(engine, found)
+    with writing(engine) as connection:
+        return bring_up_to_date(connection)
+
+
+def _copy_aside(engine: Engine, version: int) -> None:
+    file = engine.url.database
+    if engine.dialect.name != "sqlite" or not file or file == ":memory:":
+        return
+    copy = Path(f"{file}.v{version}")
+    if copy.exists():  # an earlier try that was interrupted made it from the same state
+        return
+    part = copy.with_name(copy.name + ".part")
+    part.unlink(missing_ok=True)
+    with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(part)) as target:
+        source.backup(target)
+    part.replace(copy)
+
+
+def is_empty(engine: Engine) -> bool:
+    """Whether the database holds no study yet.
+
+    Raises:
+        InputError, Unavailable: as for `migrate`.
+    """
+    with reading(engine) as connection:
+        return stored_version(connection) is None
