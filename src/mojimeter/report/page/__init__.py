@@ -1,0 +1,1 @@
+"""The one-file page: a document of everything it shows, and the HTML that shows it."""

@@ -1,0 +1,283 @@
+"""The posts of a run of benchmark A as the page lists them: columns by item, labels as one character an item.
+
+With 20,000 posts, eight systems and five tasks there are a million cells, so each task's labels of a system are one
+string. Knows the canonical tables; computes no score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mojimeter import emoji
+from mojimeter.datasets.records import GOLD, TASKS
+from mojimeter.metrics.bags import Floats
+from mojimeter.metrics.corpus import Attempts
+from mojimeter.metrics.preservation import NO_EMOJI
+from mojimeter.metrics.replies import FLAGS
+from mojimeter.report.page.emoji_index import EmojiIndex
+
+MISSING = "."
+UNPARSED = "?"
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_AIDS = ("baseline/none", "baseline/original", "baseline/random")
+
+
+def describe_items(
+    posts: pl.DataFrame,
+    systems: Sequence[Attempts],
+    outputs: pl.DataFrame,
+    labels: pl.DataFrame | None,
+    index: EmojiIndex,
+    *,
+    texts: bool,
+    most: int | None,
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """The items, the tasks with their labels, and notes on what is not shown.
+
+    Args:
+        posts: canonical, in the order in which they are to be shown.
+        systems: the systems that were lined up: their names on the page.
+        outputs: canonical, with ``emoji`` and the reply flags.
+        labels: canonical, of all judges.
+        index: takes in the emoji.
+        texts: whether texts and replies may be shown.
+        most: so many items at most, the first ones; None: all.
+    """
+    notes = []
+    if most is not None and posts.height > most:
+        notes.append(f"the list shows the first {most:,} of {posts.height:,} posts; scores rest on all of them")
+    shown = posts.head(most) if most is not None else posts
+    row_of = {name: row for row, name in enumerate(shown["id"])}
+    items: dict[str, Any] = {
+        "n": shown.height,
+        "id": shown["id"].to_list(),
+        "text": shown["original"].to_list() if texts else None,
+        "lang": shown["lang"].to_list(),
+        "author": shown["author"].rank("dense").cast(pl.Int64).to_list(),
+        "gold": [index.places(found) for found in shown["emoji"].to_list()],
+        "leaked": shown["leaked"].arg_true().to_list() if "leaked" in shown.columns else [],
+    }
+    items["systems"] = {s.name: _replies(s, outputs, row_of, shown.height, index, texts) for s in systems}
+    if any("other_attempts" in found for found in items["systems"].values()):
+        notes.append("where a post was tried several times its emoji, flags and labels here are of the first attempt")
+    tasks, items["labels"], cells = _labels(systems, labels, row_of, shown.height, notes)
+    items["votes"] = _votes(systems, labels, row_of)
+    items |= _known_labels(shown)
+    items["people"] = {}
+    items["disagreement"], items["disagreement_of"] = _disagreement(systems, cells, items, index)
+    items["mattered"] = _mattered(cells, shown.height)
+    return items, tasks, notes
+
+
+def _replies(
+    system: Attempts, outputs: pl.DataFrame, row_of: Mapping[str, int], n: int, index: EmojiIndex, texts: bool
+) -> dict[str, Any]:
+    """One system's emoji at each item (null: no reply), and what is out of the ordinary about its replies."""
+    found: list[list[int] | None] = [None] * n
+    reply: dict[str, str] = {}
+    flags: dict[str, list[str]] = {}
+    error: dict[str, str] = {}
+    others: dict[str, list[list[int]]] = {}
+    own = outputs.filter((pl.col("system") == system.system) & pl.col("strategy").eq_missing(system.strategy))
+    columns = own.sort("epoch", maintain_order=True).select("id", "reply", "error", "emoji", *FLAGS)
+    seen: set[int] = set()
+    for post, raw, failed, given, *flagged in columns.iter_rows():
+        row = row_of.get(post)
+        if row is None:
+            continue
+        if row in seen:
+            if raw is not None:
+                others.setdefault(str(row), []).append(index.places(given))
+            continue
+        seen.add(row)
+        if failed is not None:
+            error[str(row)] = failed
+        if raw is None:
+            continue
+        found[row] = index.places(given)
+        if any(flagged):
+            flags[str(row)] = [name for name, is_so in zip(FLAGS, flagged, strict=True) if is_so]
+        if texts and "".join(raw.split()) != "".join(given):
+            reply[str(row)] = raw
+    out: dict[str, Any] = {"emoji": found, "reply": reply, "flags": flags, "error": error}
+    return out | {"other_attempts": others} if others else out
+
+
+Cells = Mapping[str, Mapping[str, Mapping[str, np.ndarray[Any, Any]]]]  # judge -> system -> task -> codes by item
+
+
+def _labels(
+    systems: Sequence[Attempts], labels: pl.DataFrame | None, row_of: Mapping[str, int], n: int, notes: list[str]
+) -> tuple[dict[str, Any], dict[str, Any], Cells]:
+    """Tasks with their labels; judge -> system -> task -> a character an item; and the same as numbers.
+
+    Numbers: the place of the label, -1 for one that could not be read, -2 where there is none.
+    """
+    if labels is None:
+        return {}, {}, {}
+    there = [task for task in TASKS if labels[task].null_count() < labels.height]
+    names = {task: _commonest(labels[task], task, notes) for task in there}
+    shown: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
+    for judge in labels["judge"].unique(maintain_order=True):
+        of_judge = labels.filter(pl.col("judge") == judge)
+        cells[judge] = {}
+        for name, own in _labels_by_system(of_judge, systems):
+            first = own.sort("epoch", maintain_order=True).unique("id", keep="first", maintain_order=True)
+            rows = [row_of.get(post, -1) for post in first["id"]]
+            kept = np.array(rows) >= 0
+            cells[judge][name] = {}
+            for task in there:
+                codes = np.full(n, -2)
+                place = {label: code for code, label in enumerate(names[task])}
+                values = np.array([place.get(label, -1) for label in first[task].to_list()], dtype=int)
+                codes[np.array(rows)[kept]] = values[kept]
+                cells[judge][name][task] = codes
+        shown[judge] = {
+            name: {task: _as_string(codes) for task, codes in by_task.items()} for name, by_task in cells[judge].items()
+        }
+    return {task: {"labels": names[task]} for task in there}, shown, cells
+
+
+def _commonest(column: pl.Series, task: str, notes: list[str]) -> list[str]:
+    """The labels there are, sorted; the commonest where there are more than one character can tell apart."""
+    counts = column.drop_nulls().value_counts(sort=True)
+    names = counts[column.name].to_list()
+    if len(names) > len(DIGITS):
+        notes.append(
+            f"{task}: {len(names)} different labels, of which the list tells the {len(DIGITS)} commonest apart; "
+            "others show as unreadable"
+        )
+    return sorted(names[: len(DIGITS)])
+
+
+def _labels_by_system(labels: pl.DataFrame, systems: Sequence[Attempts]) -> list[tuple[str, pl.DataFrame]]:
+    """The labels of the originals, of the text alone, and of every system, by the name it has on the page."""
+    out = [(GOLD, labels.filter(pl.col("system") == GOLD))]
+    names = {s.name for s in systems}
+    if NO_EMOJI not in names:
+        out.append((NO_EMOJI, labels.filter(pl.col("system") == NO_EMOJI)))
+    for s in systems:
+        own = labels.filter(pl.col("system") == s.system)
+        exact = own.filter(pl.col("strategy").eq_missing(s.strategy))
+        if exact.is_empty() and (s.strategy is None or own["strategy"].null_count() == own.height):
+            exact = own
+        out.append((s.name, exact))
+    return [(name, own) for name, own in out if own.height]
+
+
+def _as_string(codes: np.ndarray[Any, Any]) -> str:
+    table = np.array([*DIGITS, UNPARSED, MISSING])
+    return "".join(table[np.where(codes >= 0, codes, len(DIGITS) - 1 - codes)])
+
+
+def _votes(systems: Sequence[Attempts], labels: pl.DataFrame | None, row_of: Mapping[str, int]) -> dict[str, Any]:
+    """By judge, system and item: how many votes a label took and on which tasks they gave no majority."""
+    if labels is None or "votes" not in labels.columns:
+        return {}
+    out: dict[str, Any] = {}
+    for judge in labels["judge"].unique(maintain_order=True):
+        of_judge = labels.filter(pl.col("judge") == judge)
+        if (of_judge["votes"].cast(pl.Int64, strict=False).fill_null(1) <= 1).all():
+            continue
+        out[judge] = {}
+        for name, own in _labels_by_system(of_judge, systems):
+            first = own.sort("epoch", maintain_order=True).unique("id", keep="first", maintain_order=True)
+            ties = first["ties"].to_list() if "ties" in first.columns else [None] * first.height
+            out[judge][name] = {
+                str(row_of[post]): {"votes": votes, **({"ties": tied.split()} if tied else {})}
+                for post, votes, tied in zip(first["id"], first["votes"], ties, strict=True)
+                if post in row_of
+            }
+    return out
+
+
+def _known_labels(posts: pl.DataFrame) -> dict[str, Any]:
+    """Labels that the posts came with, and the votes behind them, where a column ``votes_<task>`` has them."""
+    known = {t: posts[t].cast(pl.String).to_list() for t in TASKS if t in posts.columns and posts[t].drop_nulls().len()}
+    votes = {
+        t: [None if v is None else v.split() for v in posts[f"votes_{t}"].cast(pl.String)]
+        for t in known
+        if f"votes_{t}" in posts.columns
+    }
+    return {"known": known, "known_votes": votes}
+
+
+def _disagreement(
+    systems: Sequence[Attempts], cells: Cells, items: Mapping[str, Any], index: EmojiIndex
+) -> tuple[list[float | None], str]:
+    """Share of pairs of systems whose labels differ, mean over tasks and judges; without labels, whose emoji differ.
+
+    What is there for comparison only is left out where two other systems are. A label that could not be read
+    differs from every label that could.
+    """
+    names = _compared([s.name for s in systems])
+    columns = [
+        [by_system[name][task] for name in names if name in by_system]
+        for by_system in cells.values()
+        for task in next(iter(by_system.values()), {})
+    ]
+    n, of = items["n"], "labels"
+    if not columns:
+        columns, of = [[_emoji_codes(items["systems"][name]["emoji"], index) for name in names]], "emoji"
+    return mean_by_item([share_of_unlike_pairs(np.array(c)) for c in columns if len(c) > 1], n), of
+
+
+def _compared(names: Sequence[str]) -> list[str]:
+    rest = [name for name in names if name not in _AIDS and not name.startswith("random")]
+    return rest if len(rest) > 1 else list(names)
+
+
+def share_of_unlike_pairs(codes: np.ndarray[Any, Any]) -> Floats:
+    """Share of pairs of rows whose codes differ, by column; NaN where fewer than two rows have one (-2: none).
+
+    Args:
+        codes: shape (systems, items).
+    """
+    present = codes != -2
+    pairs = np.zeros(codes.shape[1])
+    unlike = np.zeros(codes.shape[1])
+    for i, j in combinations(range(len(codes)), 2):
+        both = present[i] & present[j]
+        pairs += both
+        unlike += both & (codes[i] != codes[j])
+    share: Floats = np.divide(unlike, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    return share
+
+
+def _emoji_codes(given: Sequence[Sequence[int] | None], index: EmojiIndex) -> np.ndarray[Any, Any]:
+    """One number for each different set of emoji (presentation ignored), -2 without a reply."""
+    keys = [emoji.key(string) for string in index.strings]
+    sets: dict[frozenset[str], int] = {}
+    return np.array(
+        [-2 if one is None else sets.setdefault(frozenset(keys[i] for i in one), len(sets)) for one in given], dtype=int
+    )
+
+
+def _mattered(cells: Cells, n: int) -> list[float | None]:
+    """Share of tasks (and judges) that label the text alone otherwise than the original: where emoji mattered."""
+    columns = []
+    for by_system in cells.values():
+        if GOLD not in by_system or NO_EMOJI not in by_system:
+            continue
+        for task, gold in by_system[GOLD].items():
+            without = by_system[NO_EMOJI][task]
+            known = (gold != -2) & (without != -2)
+            columns.append(np.where(known, ((gold != without) | (gold == -1)).astype(float), np.nan))
+    return mean_by_item(columns, n)
+
+
+def mean_by_item(columns: Sequence[Floats], n: int) -> list[float | None]:
+    """The mean of columns of shape (n,), at each item over those that have a value there; None where none has."""
+    if not columns:
+        return [None] * n
+    table = np.array(columns)
+    known = np.isfinite(table)
+    count = known.sum(axis=0)
+    means = np.divide(np.where(known, table, 0.0).sum(axis=0), count, out=np.full(n, np.nan), where=count > 0)
+    return [None if np.isnan(value) else float(value) for value in means]

@@ -1,0 +1,60 @@
+"""What a reader of the report asked for, and small things that every kind of run needs: its document, its data card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from mojimeter.report.page.sources import Source, read_json
+
+Say = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """How a report is to be made.
+
+    Attributes:
+        title: of the page; None: made of the runs' names.
+        texts: whether posts, replies, contexts and answers may be shown.
+        max_items: so many items of a run at most; None: all.
+        mapping: our column -> the column of a table of ratings.
+    """
+
+    title: str | None = None
+    texts: bool = True
+    max_items: int | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_document(folder: Path) -> dict[str, Any] | None:
+    """The scores in a run folder; None where there are none yet.
+
+    Raises:
+        InputError: the file holds no JSON object.
+    """
+    file = folder / "scores.json"
+    return read_json(file) if file.is_file() else None
+
+
+def card_of(source: Source, data: object, shipped: str) -> str | None:
+    """The data card: the one in the run folder, or the one that ships where the data do.
+
+    Args:
+        data: where the run had its data from.
+        shipped: the name of the set that ships (``starter``, ``pairs``), which is its folder's too.
+    """
+    own = source.path / "card.md"
+    if source.document is None and own.is_file():
+        return own.read_text(encoding="utf-8", errors="replace")
+    if isinstance(data, str) and data.partition(":")[0] == shipped:
+        return (files("mojimeter.datasets") / shipped / "card.md").read_text(encoding="utf-8")
+    return None
+
+
+def is_file(path: Path) -> bool:
+    """Whether a table is there and holds a row."""
+    return path.is_file() and path.stat().st_size > 0
