@@ -26,6 +26,7 @@ import polars as pl
 
 from mojimeter.datasets.tables import SUFFIXES, read_table
 from mojimeter.errors import InputError
+from mojimeter.ratings.orders import deal, order_in_rounds
 
 Design = Literal["crossed", "bib"]
 KEY = "key.json"
@@ -177,9 +178,8 @@ def make_sheets(
     that systems are compared within raters; items are dealt so that each gets as many raters and each pair of raters
     shares as many items as the numbers allow.
 
-    Order: a sheet goes through its items once per round, in new random order; in each round every item shows another
-    system, by a Latin square that starts elsewhere for every rater. So each system comes equally often (to within
-    one) in every round, and an item's outputs are never next to each other.
+    Order: a sheet goes through its items once per round, in new random order, each time with another system, balanced
+    for position (``ratings.orders``).
 
     Args:
         cells: what is to be rated; not every system needs every item.
@@ -200,17 +200,24 @@ def make_sheets(
     rng = np.random.default_rng(seed)
     items = list(dict.fromkeys(c.item for c in cells))
     systems = list(dict.fromkeys(c.system for c in cells))
-    place = {(c.item, c.system): k for k, c in enumerate(cells)}
+    number = {item: k for k, item in enumerate(items)}
+    turn = dict(zip(systems, rng.permutation(len(systems)).tolist(), strict=True))
+    place = {(number[c.item], turn[c.system]): k for k, c in enumerate(cells)}
     if design == "crossed":
         if per_rater is not None and per_rater != len(cells):
             raise InputError(f"crossed raters rate all {len(cells)} cells; for {per_rater} each use the design bib")
-        dealt = [list(items) for _ in names]
+        dealt = [list(range(len(items)))] * len(names)
     elif design == "bib":
-        dealt = _deal(items, len(names), _items_each(per_rater, len(systems), len(items)), rng)
+        dealt = deal(len(items), len(names), _items_each(per_rater, len(systems), len(items)), rng)
     else:
         raise InputError(f"no design {design!r}; expected crossed or bib")
-    turn = [str(s) for s in rng.permutation(np.array(systems, dtype=object))]
-    orders = tuple(_order(own, turn, shift, place, rng) for shift, own in enumerate(dealt))
+    rank = rng.permutation(len(items))
+    own = [sorted(numbers, key=lambda k: int(rank[k])) for numbers in dealt]
+    there = place.keys()
+    orders = tuple(
+        tuple(place[pair] for pair in order_in_rounds(numbers, len(systems), rater, there, rng))
+        for rater, numbers in enumerate(own)
+    )
     return Sheets(tuple(cells), names, orders, design, seed, scale)
 
 
@@ -235,59 +242,6 @@ def _items_each(per_rater: int | None, systems: int, items: int) -> int:
             f"multiple of {systems} up to {items * systems}{f', such as {near[-1]}' if near else ''}"
         )
     return each
-
-
-def _deal(items: Sequence[str], raters: int, each: int, rng: np.random.Generator) -> list[list[str]]:
-    """Items to raters: equal loads, equal raters per item, and pairs of raters that share about as many items."""
-    n = len(items)
-    total = raters * each
-    # the items that get one rater more than the others are drawn
-    wanted = np.full(n, total // n)
-    wanted[rng.permutation(n)[: total % n]] += 1
-    left = np.full(raters, each)
-    shared = np.zeros((raters, raters))
-    dealt: list[list[str]] = [[] for _ in range(raters)]
-    for position in sorted(rng.permutation(n).tolist(), key=lambda k: -int(wanted[k])):
-        chosen: list[int] = []
-        for _ in range(int(wanted[position])):
-            free = [r for r in range(raters) if r not in chosen and left[r] > 0]
-            if not free:
-                break
-            best = min(free, key=lambda r: (-left[r], float(shared[r, chosen].sum()), float(rng.random())))
-            chosen.append(best)
-            left[best] -= 1
-        for a, b in combinations(chosen, 2):
-            shared[a, b] += 1
-            shared[b, a] += 1
-        for r in chosen:
-            dealt[r].append(items[position])
-    return dealt
-
-
-def _order(
-    items: Sequence[str],
-    systems: Sequence[str],
-    shift: int,
-    place: Mapping[tuple[str, str], int],
-    rng: np.random.Generator,
-) -> tuple[int, ...]:
-    """One rater's sheet: rounds over the items, each item with another system in each."""
-    shuffled = [items[k] for k in rng.permutation(len(items)).tolist()]
-    out: list[int] = []
-    last = ""
-    for turn in range(len(systems)):
-        round_ = [
-            (item, place[item, system])
-            for position, item in enumerate(shuffled)
-            for system in (systems[(position + turn + shift) % len(systems)],)
-            if (item, system) in place
-        ]
-        round_ = [round_[k] for k in rng.permutation(len(round_)).tolist()]
-        if len(round_) > 1 and round_[0][0] == last:
-            round_[0], round_[1] = round_[1], round_[0]
-        out.extend(cell for _, cell in round_)
-        last = round_[-1][0] if round_ else last
-    return tuple(out)
 
 
 def write_sheets(sheets: Sheets, folder: str | Path) -> list[Path]:
