@@ -72,10 +72,11 @@ class AdminSession:
 
 @dataclass(frozen=True)
 class RaterState:
-    """Where a rater is. ``done`` and ``total`` count all positions, training among them."""
+    """Where a rater is. ``done`` and ``total`` count all positions; the first ``training`` of them are training."""
 
     consented: bool
     withdrawn: bool
+    training: int
     training_done: bool
     done: int
     total: int

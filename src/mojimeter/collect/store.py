@@ -249,12 +249,16 @@ class Store:
                 select(func.count(), func.min(assignments.c.position)).where(*_unrated(rater))
             ).one()
             training = connection.execute(
+                select(func.count()).where(assignments.c.rater_id == rater, assignments.c.part == "training")
+            ).scalar_one()
+            practising = connection.execute(
                 select(exists(select(1).where(*_unrated(rater), assignments.c.part == "training")))
             ).scalar()
         return RaterState(
             consented=who.consented is not None,
             withdrawn=who.withdrawn is not None,
-            training_done=not training,
+            training=training,
+            training_done=not practising,
             done=total - left[0],
             total=total,
             next_position=left[1],
