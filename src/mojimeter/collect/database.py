@@ -27,6 +27,7 @@ from mojimeter.errors import InputError, MissingExtraError, MojimeterError
 #: Seconds that a write waits for other processes that write.
 PATIENCE: Final = 30
 PASSWORD_VARIABLE: Final = "PGPASSWORD"
+_DUMPS = partial(json.dumps, ensure_ascii=False)
 _WRITES: Final = "mojimeter_writes"
 _locks: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
 
@@ -46,17 +47,16 @@ def open_database(where: str | Path) -> Engine:
         MissingExtraError: PostgreSQL without its driver.
     """
     url = _as_url(where)
-    dumps = partial(json.dumps, ensure_ascii=False)
+    # hide_parameters: no answer and no hash of a token gets into a traceback
+    options: dict[str, Any] = {"json_serializer": _DUMPS, "hide_parameters": True, "pool_size": 4, "max_overflow": 28}
     if url.get_backend_name() == "sqlite":
-        engine = create_engine(
-            url, json_serializer=dumps, connect_args={"timeout": PATIENCE}, pool_size=4, max_overflow=28
-        )
+        engine = create_engine(url, connect_args={"timeout": PATIENCE}, **options)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     try:
         # a server that was restarted must not cost a rater an error
-        return create_engine(url, json_serializer=dumps, pool_pre_ping=True, pool_size=4, max_overflow=28)
+        return create_engine(url, pool_pre_ping=True, **options)
     except ModuleNotFoundError:
         raise MissingExtraError("pg8000", "postgres", "A study in PostgreSQL") from None
 

@@ -74,8 +74,12 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def open_store(folder: str | Path) -> Store:
+def open_store(folder: str | Path, *, edited: bool = False) -> Store:
     """The store of a study folder, its database brought up to date.
+
+    Args:
+        folder: made by ``collect init``.
+        edited: open it although the design was edited, for who is going to deal anew.
 
     Raises:
         InputError: no study there, settings that are wrong, or that were edited where they no longer may be.
@@ -89,7 +93,8 @@ def open_store(folder: str | Path) -> Store:
     if migrate(engine) is None:
         raise InputError(f"{folder}: its database holds no study; expected one made by mojimeter collect init")
     store = Store(engine, config)
-    store.check_settings(Path(folder) / SETTINGS)
+    if not edited:
+        store.check_settings(Path(folder) / SETTINGS)
     return store
 
 
