@@ -1,0 +1,633 @@
+"""The web app: which request does what. Every handler is a plain function that runs in a small pool of threads.
+
+Knows the store and the pages; must not know SQL, designs or systems.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mojimeter.collect.records import BadValue, Closed, KeyReused, NotYours, RaterState, Refused, Session
+from mojimeter.collect.store import Store, new_token
+from mojimeter.collect.study import FONT
+from mojimeter.collect.web.overview import overview
+from mojimeter.collect.web.pages import Pages, Visit
+from mojimeter.collect.web.security import SECURITY_HEADERS, Limiter, forwarded, from_here, same_secret, without_secrets
+from mojimeter.errors import MojimeterError
+
+STATIC: Final = Path(__file__).parent / "static"
+_TYPES: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+#: Wrong links and tokens from one address: more than a room of people mistypes, fewer than a program tries.
+_WRONG_A_MINUTE: Final = 30
+_MOST_CELLS: Final = 8
+#: Answers that a program reads, not a person.
+_FOR_SCRIPTS: Final = frozenset({"/ratings", "/cells", "/check", "/health"})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the app is reached.
+
+    Attributes:
+        behind_proxy: believe X-Forwarded-For and X-Forwarded-Proto; only where a proxy of ours sets them.
+        hosts: names by which the app may be called; empty for any.
+        log: where one line a request goes, without tokens or addresses; None for none.
+        threads: requests answered at once.
+    """
+
+    behind_proxy: bool = False
+    hosts: tuple[str, ...] = ()
+    log: Callable[[str], None] | None = None
+    threads: int = 4
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
+    """An answer other than what was asked for: a status and the name of the sentence that says why."""
+
+    def __init__(self, status: int, word: str, seconds: int = 0) -> None:
+        super().__init__(word)
+        self.status, self.word, self.seconds = status, word, seconds
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request, read whole."""
+
+    method: str
+    path: str
+    host: str
+    headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+    path_values: Mapping[str, Any]
+    query: Mapping[str, str]
+    body: bytes
+    address: str
+    secure: bool
+
+    def form(self) -> dict[str, str]:
+        """The fields of a form; the last of several with one name.
+
+        Raises:
+            Refusal: not a form.
+        """
+        try:
+            return dict(parse_qsl(self.body.decode(), keep_blank_values=True, max_num_fields=50, errors="strict"))
+        except ValueError:
+            raise Refusal(422, "error_value") from None
+
+    def json(self) -> dict[str, Any]:
+        """The body as a JSON object.
+
+        Raises:
+            Refusal: not one.
+        """
+        try:
+            found = json.loads(self.body)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise Refusal(422, "error_value")
+        return found
+
+
+@dataclass(frozen=True)
+class _File:
+    body: bytes
+    type: str
+    etag: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "etag", f'"{sha256(self.body).hexdigest()[:20]}"')
+
+    def answer(self, asked: Asked) -> Response:
+        headers = {"etag": self.etag, "cache-control": "no-cache"}
+        if asked.headers.get("if-none-match") == self.etag:
+            return Response(status_code=304, headers=headers)
+        return Response(self.body, media_type=self.type, headers=headers)
+
+
+Handler = Callable[[Asked], Response]
+
+
+class Site:
+    """One study, served: handlers, limits and the pool of threads in which handlers run."""
+
+    def __init__(self, store: Store, folder: Path, settings: Settings) -> None:
+        self.store, self.settings = store, settings
+        self.pages = Pages(store.config)
+        self.pool = ThreadPoolExecutor(settings.threads, thread_name_prefix="answer")
+        self._name = (store.fact("study_id") or "")[:12]
+        self._wrong = Limiter(_WRONG_A_MINUTE)
+        self._writes = Limiter(store.config.limits.requests_a_minute)
+        self._files = {p.name: _File(p.read_bytes(), _TYPES[p.suffix]) for p in STATIC.iterdir() if p.suffix in _TYPES}
+        self._font = _File((folder / FONT).read_bytes(), "font/woff2")
+
+    # --- the way in -------------------------------------------------------------------------------------------------
+
+    def start(self, asked: Asked) -> Response:
+        parameter = self.store.config.external_id_parameter
+        external_id = asked.query.get(parameter, "")[:64] if parameter else ""
+        return _page(self.pages.start(asked.path, external_id))
+
+    def enter(self, asked: Asked) -> Response:
+        self._refuse_hasty(self._wrong, asked.address)
+        form = asked.form()
+        try:
+            session = self.store.enter(asked.path_values["token"], form.get("external_id") or None)
+        except Refused as refused:
+            self._wrong.count(asked.address)
+            if refused.reason == "unknown":
+                raise Refusal(404, "error_link") from None
+            raise Refusal(410, f"error_{refused.reason}") from None
+        with suppress(BadValue, ValueError):  # a check that cannot be read is as none
+            if isinstance(result := json.loads(form.get("check") or "null"), dict):
+                self.store.check(session.rater, result)
+        answer = _go("/")
+        self._set_cookie(answer, asked, "rater", session.cookie)
+        return answer
+
+    def home(self, asked: Asked) -> Response:
+        session = self._session(asked)
+        return _go(_place(self.store.state(session.rater)))
+
+    def consent_page(self, asked: Asked) -> Response:
+        session, state = self._visitor(asked, consent=False)
+        return _page(self.pages.consent(session.csrf, consented=state.consented))
+
+    def consent(self, asked: Asked) -> Response:
+        session = self._sender(asked)
+        self.store.consent(session.rater)
+        return _go("/instructions")
+
+    def instructions(self, asked: Asked) -> Response:
+        _, state = self._visitor(asked)
+        return _page(self.pages.instructions(state))
+
+    def check(self, asked: Asked) -> Response:
+        session = self._sender(asked)
+        self.store.check(session.rater, asked.json())
+        return JSONResponse({"saved": True})
+
+    # --- rating -----------------------------------------------------------------------------------------------------
+
+    def rate_next(self, asked: Asked) -> Response:
+        _, state = self._visitor(asked)
+        return _go("/done" if state.next_position is None else f"/rate/{state.next_position}")
+
+    def rate_page(self, asked: Asked) -> Response:
+        session, state = self._visitor(asked)
+        position = int(asked.path_values["position"])
+        if position > state.training and not state.training_done:
+            return _go("/rate")
+        return self._item(session, state, position)
+
+    def _item(self, session: Session, state: RaterState, position: int, word: str = "", status: int = 200) -> Response:
+        cell = self.store.page(session.rater, position)
+        message = self.pages.words[word] if word else ""
+        return _page(self.pages.rate(self._visit(session), state, cell, new_token(), message), status)
+
+    def cells(self, asked: Asked) -> Response:
+        """Items to come, for the script: so that a rater can go on for a while without a connection."""
+        session, state = self._visitor(asked)
+        start, count = _number(asked.query.get("from", "")), _number(asked.query.get("count", ""))
+        last = state.total if state.training_done else state.training
+        count = min(count, _MOST_CELLS, last - start + 1)
+        found = self.store.pages(session.rater, start, count) if count > 0 else []
+        visit = self._visit(session)
+        return JSONResponse(
+            {
+                "box": visit.box,
+                "csrf": visit.csrf,
+                "cells": [
+                    {"position": c.position, "html": self.pages.cell(visit, state, c, new_token())} for c in found
+                ],
+            }
+        )
+
+    def rating(self, asked: Asked) -> Response:
+        """A rating sent by script: answered with its key only once it is on disk."""
+        session = self._sender(asked)
+        given = asked.json()
+        try:
+            saved = self.store.rate(
+                session.rater,
+                key=_text(given["key"]),
+                position=_whole(given["position"]),
+                cell_id=_text(given["cell"]),
+                value=_text(given["value"]),
+                shown_at=_real(given["shown_at"]),
+                duration_ms=_whole(given["duration_ms"]),
+                session=session,
+            )
+        except (KeyError, TypeError, OverflowError):
+            raise Refusal(422, "error_value") from None
+        return JSONResponse({"saved": saved.key, "next": saved.next_position})
+
+    def rate_form(self, asked: Asked) -> Response:
+        """A rating sent by the plain form."""
+        session, form = self._sender(asked), asked.form()
+        position = int(asked.path_values["position"])
+        try:
+            shown_at = float(form["shown_at"])
+            saved = self.store.rate(
+                session.rater,
+                key=form["key"],
+                position=position,
+                cell_id=form["cell"],
+                value=form["value"],
+                shown_at=shown_at,
+                duration_ms=max(0, round((time.time() - shown_at) * 1000)),
+                session=session,
+            )
+        except KeyReused:
+            return self._item(session, self.store.state(session.rater), position, "changed_elsewhere", 409)
+        except (KeyError, ValueError, OverflowError):
+            raise Refusal(422, "error_value") from None
+        if position <= self.store.state(session.rater).training and self.store.config.training_feedback:
+            return _go(f"/rate/{position}")
+        return _go("/done" if saved.next_position is None else f"/rate/{saved.next_position}")
+
+    # --- the way out ------------------------------------------------------------------------------------------------
+
+    def pause(self, asked: Asked) -> Response:
+        self._sender(asked)
+        self.store.leave(self._cookie(asked, "rater"))
+        answer = _go("/declined" if asked.form().get("declined") else "/paused")
+        answer.delete_cookie(self._cookie_name(asked, "rater"), secure=asked.secure, httponly=True, samesite="strict")
+        return answer
+
+    def paused(self, asked: Asked) -> Response:
+        return _page(self.pages.notice(asked.path.strip("/")))
+
+    def done(self, asked: Asked) -> Response:
+        session, state = self._visitor(asked)
+        if not state.completed:
+            return _go("/")
+        return _page(self.pages.done(session.csrf, state))
+
+    def withdraw_page(self, asked: Asked) -> Response:
+        session = self._session(asked)
+        if self.store.state(session.rater).withdrawn:
+            return _go("/withdrawn")
+        return _page(self.pages.withdraw(session.csrf))
+
+    def withdraw(self, asked: Asked) -> Response:
+        session = self._sender(asked)
+        self.store.withdraw(session.rater)
+        return _go("/withdrawn")
+
+    def withdrawn(self, asked: Asked) -> Response:
+        session = self._session(asked)
+        if not self.store.state(session.rater).withdrawn:
+            return _go("/")
+        return _page(self.pages.notice("withdrawn"))
+
+    # --- the administrator, and programs -----------------------------------------------------------------------------
+
+    def admin_page(self, asked: Asked) -> Response:
+        session = self.store.admin_session(self._cookie(asked, "admin"))
+        if session is None:
+            return _page(self.pages.admin("", None))
+        return _page(self.pages.admin(session.csrf, overview(self.store)))
+
+    def admin_enter(self, asked: Asked) -> Response:
+        self._refuse_hasty(self._wrong, asked.address)
+        try:
+            session = self.store.enter_admin(asked.form().get("token", "").strip())
+        except Refused:
+            self._wrong.count(asked.address)
+            return _page(self.pages.admin("", None, "That is not the administrator's token."), 403)
+        answer = _go("/admin")
+        self._set_cookie(answer, asked, "admin", session.cookie)
+        return answer
+
+    def admin_leave(self, asked: Asked) -> Response:
+        cookie = self._cookie(asked, "admin")
+        session = self.store.admin_session(cookie)
+        if session is not None:
+            self._refuse_forged(asked, session.csrf)
+            self.store.leave(cookie)
+        answer = _go("/admin")
+        answer.delete_cookie(self._cookie_name(asked, "admin"), secure=asked.secure, httponly=True, samesite="strict")
+        return answer
+
+    def static(self, asked: Asked) -> Response:
+        found = self._files.get(asked.path_values["name"])
+        if found is None:
+            raise Refusal(404, "error_not_found")
+        return found.answer(asked)
+
+    def font(self, asked: Asked) -> Response:
+        return self._font.answer(asked)
+
+    def health(self, asked: Asked) -> Response:
+        self.store.session("")
+        return JSONResponse({"ok": True})
+
+    # --- who is asking ------------------------------------------------------------------------------------------------
+
+    def _session(self, asked: Asked) -> Session:
+        cookie = self._cookie(asked, "rater")
+        session = self.store.session(cookie) if cookie else None
+        if session is None:
+            raise Refusal(401, "error_session")
+        return session
+
+    def _visitor(self, asked: Asked, *, consent: bool = True) -> tuple[Session, RaterState]:
+        """A rater who may see pages."""
+        session = self._session(asked)
+        state = self.store.state(session.rater)
+        if state.withdrawn:
+            raise Refusal(410, "error_withdrawn") if asked.path in _FOR_SCRIPTS else _Elsewhere("/withdrawn")
+        if consent and not state.consented:
+            raise Refusal(403, "error_consent") if asked.path in _FOR_SCRIPTS else _Elsewhere("/consent")
+        return session, state
+
+    def _sender(self, asked: Asked) -> Session:
+        """A rater whose own page sent this."""
+        session = self._session(asked)
+        self._refuse_forged(asked, session.csrf)
+        self._refuse_hasty(self._writes, session.hash)
+        self._writes.count(session.hash)
+        return session
+
+    def _refuse_forged(self, asked: Asked, csrf: str) -> None:
+        given = asked.headers.get("x-csrf-token") or (
+            "" if asked.path in _FOR_SCRIPTS else asked.form().get("csrf", "")
+        )
+        if not same_secret(given, csrf):
+            raise Refusal(403, "error_form")
+
+    def _refuse_hasty(self, limiter: Limiter, key: str) -> None:
+        if seconds := limiter.wait(key):
+            raise Refusal(429, "error_too_many", seconds)
+
+    def _visit(self, session: Session) -> Visit:
+        return Visit(session.csrf, f"{self._name}-{session.rater}")
+
+    def _cookie_name(self, asked: Asked, role: str) -> str:
+        # cookies know no ports: the study's id keeps two studies on one machine apart
+        return f"{'__Host-' if asked.secure else ''}{role}-{self._name}"
+
+    def _cookie(self, asked: Asked, role: str) -> str:
+        return asked.cookies.get(self._cookie_name(asked, role), "")
+
+    def _set_cookie(self, answer: Response, asked: Asked, role: str, value: str) -> None:
+        answer.set_cookie(
+            self._cookie_name(asked, role),
+            value,
+            max_age=3600 * self.store.config.session_hours,
+            path="/",
+            secure=asked.secure,
+            httponly=True,
+            samesite="strict",
+        )
+
+    # --- answering ----------------------------------------------------------------------------------------------------
+
+    def answer(self, handler: Handler, asked: Asked) -> Response:
+        """Run a handler; what it refuses, and what goes wrong, becomes one sentence."""
+        try:
+            if asked.method == "POST" and not from_here(asked.headers, asked.host):
+                raise Refusal(403, "error_form")
+            return handler(asked)
+        except _Elsewhere as elsewhere:
+            return _go(elsewhere.path)
+        except Refusal as refusal:
+            return self.refuse(asked, refusal)
+        except NotYours:
+            return self.refuse(asked, Refusal(404, "error_not_found"))
+        except BadValue:
+            return self.refuse(asked, Refusal(422, "error_value"))
+        except KeyReused:
+            return self.refuse(asked, Refusal(409, "changed_elsewhere"))
+        except Closed as closed:
+            status = {"consent": 403, "withdrawn": 410}.get(closed.reason, 401)
+            return self.refuse(asked, Refusal(status, _CLOSED.get(closed.reason, "error_session")))
+        except MojimeterError as error:  # the database: full, locked, read-only, gone
+            sys.stderr.write(f"mojimeter: {error}\n")
+            return self.refuse(asked, Refusal(503, "error_unavailable", 2))
+
+    def refuse(self, asked: Asked, refusal: Refusal) -> Response:
+        """One sentence, as JSON for the script and as a page for people."""
+        text = self.pages.say(refusal.word, seconds=refusal.seconds)
+        headers = {"retry-after": str(refusal.seconds)} if refusal.seconds else {}
+        if asked.path in _FOR_SCRIPTS:
+            return JSONResponse({"error": str(text)}, refusal.status, headers)
+        signed_in = bool(self._cookie(asked, "rater")) and refusal.status not in (401, 410)
+        return _page(self.pages.error(text, signed_in=signed_in), refusal.status, headers)
+
+
+_CLOSED: Final = {"consent": "error_consent", "withdrawn": "error_withdrawn"}
+
+
+class _Elsewhere(Exception):  # noqa: N818 - an answer, not an error
+    """The rater's place is another page."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+def _place(state: RaterState) -> str:
+    """Where a rater is on the way through the study."""
+    if state.withdrawn:
+        return "/withdrawn"
+    if not state.consented:
+        return "/consent"
+    if state.completed:
+        return "/done"
+    return "/instructions" if state.done == 0 else "/rate"
+
+
+def _go(path: str) -> Response:
+    return RedirectResponse(path, 303)
+
+
+def _page(html: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(html, status, headers, "text/html; charset=utf-8")
+
+
+def _number(text: str) -> int:
+    """A query's number; 0 for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 2**53:
+        raise TypeError
+    return value
+
+
+def _real(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError
+    return float(value)
+
+
+def make_app(store: Store, folder: Path, settings: Settings | None = None) -> ASGIApp:
+    """The ASGI app of a study folder; ``folder`` holds the emoji font."""
+    site = Site(store, folder, settings or Settings())
+    rows: tuple[tuple[str, str, Handler], ...] = (
+        ("GET", "/", site.home),
+        ("GET", "/s/{token}", site.start),
+        ("POST", "/s/{token}", site.enter),
+        ("GET", "/consent", site.consent_page),
+        ("POST", "/consent", site.consent),
+        ("GET", "/instructions", site.instructions),
+        ("POST", "/check", site.check),
+        ("GET", "/rate", site.rate_next),
+        ("GET", "/rate/{position:int}", site.rate_page),
+        ("POST", "/rate/{position:int}", site.rate_form),
+        ("GET", "/cells", site.cells),
+        ("POST", "/ratings", site.rating),
+        ("POST", "/pause", site.pause),
+        ("GET", "/paused", site.paused),
+        ("GET", "/declined", site.paused),
+        ("GET", "/done", site.done),
+        ("GET", "/withdraw", site.withdraw_page),
+        ("POST", "/withdraw", site.withdraw),
+        ("GET", "/withdrawn", site.withdrawn),
+        ("GET", "/admin", site.admin_page),
+        ("POST", "/admin", site.admin_enter),
+        ("POST", "/admin/leave", site.admin_leave),
+        ("GET", "/static/{name}", site.static),
+        ("GET", "/font.woff2", site.font),
+        ("GET", "/health", site.health),
+    )
+    app = Starlette(
+        routes=[Route(path, _endpoint(site, handler), methods=[method]) for method, path, handler in rows],
+        exception_handlers={HTTPException: _not_found(site)},
+    )
+    return Guard(app, site)
+
+
+def _endpoint(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    async def run(request: Request) -> Response:
+        asked = _asked(request, b"", site.settings)
+        if request.method == "POST":
+            try:
+                asked = _asked(request, await _body(request, site.store.config.limits.body_bytes), site.settings)
+            except Refusal as refusal:
+                return site.refuse(asked, refusal)
+        return await asyncio.get_running_loop().run_in_executor(site.pool, site.answer, handler, asked)
+
+    return run
+
+
+def _not_found(site: Site) -> Callable[[Request, Exception], Response]:
+    def run(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        word = {404: "error_not_found", 405: "error_method"}.get(error.status_code, "error_value")
+        return site.refuse(_asked(request, b"", site.settings), Refusal(error.status_code, word))
+
+    return run
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """The body of a request.
+
+    Raises:
+        Refusal: it is longer than allowed; the rest is not read.
+    """
+    if _number(request.headers.get("content-length", "0")) > most:
+        raise Refusal(413, "error_too_large")
+    found = bytearray()
+    with suppress(ClientDisconnect):
+        async for chunk in request.stream():
+            found += chunk
+            if len(found) > most:
+                raise Refusal(413, "error_too_large")
+    return bytes(found)
+
+
+def _asked(request: Request, body: bytes, settings: Settings) -> Asked:
+    address = request.client.host if request.client else ""
+    scheme = request.url.scheme
+    if settings.behind_proxy:
+        address, scheme = forwarded(request.headers, address, scheme)
+    return Asked(
+        method=request.method,
+        path=request.url.path,
+        host=request.headers.get("host", ""),
+        headers=request.headers,
+        cookies=request.cookies,
+        path_values=request.path_params,
+        query=request.query_params,
+        body=body,
+        address=address,
+        secure=scheme == "https",
+    )
+
+
+class Guard:
+    """Around everything: headers on every answer, allowed names of the host, a log without secrets, no traceback."""
+
+    def __init__(self, app: ASGIApp, site: Site) -> None:
+        self.app, self.site = app, site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        began, status = time.perf_counter(), 0
+
+        async def with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                given = {name for name, _ in message["headers"]}
+                added = dict(SECURITY_HEADERS)
+                if b"cache-control" not in given:
+                    added["cache-control"] = "no-store"
+                if scope.get("scheme") == "https":
+                    added["strict-transport-security"] = "max-age=31536000"
+                message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in added.items())]
+            await send(message)
+
+        try:
+            request = Request(scope, receive)
+            if not self._host_allowed(request.headers.get("host", "")):
+                await self._refusal(request, Refusal(400, "error_not_found"))(scope, receive, with_headers)
+                return
+            await self.app(scope, receive, with_headers)
+        except Exception:  # noqa: BLE001 - a page says that it is our fault, and where it is goes to stderr only
+            sys.stderr.write(traceback.format_exc())
+            if not status:
+                await self._refusal(Request(scope), Refusal(500, "error_server"))(scope, receive, with_headers)
+        finally:
+            if self.site.settings.log is not None:
+                took = (time.perf_counter() - began) * 1000
+                self.site.settings.log(f"{scope['method']} {without_secrets(scope['path'])} {status} {took:.0f} ms")
+
+    def _refusal(self, request: Request, refusal: Refusal) -> Response:
+        return self.site.refuse(_asked(request, b"", self.site.settings), refusal)
+
+    def _host_allowed(self, host: str) -> bool:
+        allowed = self.site.settings.hosts
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        return not allowed or name.strip("[]").lower() in allowed

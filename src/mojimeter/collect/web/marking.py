@@ -1,0 +1,107 @@
+"""Other people's texts as HTML that cannot do anything: escaped, emoji marked, control characters made visible.
+
+A text comes as segments, pairs of a string and whether it is an emoji, cut when the study was made. Knows nothing of
+studies; must not know the emoji table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+_BIDIRECTIONAL: Final = {
+    "\u202a": "LRE",
+    "\u202b": "RLE",
+    "\u202c": "PDF",
+    "\u202d": "LRO",
+    "\u202e": "RLO",
+    "\u2066": "LRI",
+    "\u2067": "RLI",
+    "\u2068": "FSI",
+    "\u2069": "PDI",
+}
+# Controls (but tab and newline), bidirectional controls, surrogates. A carriage return is part of a line's end.
+_UNSAFE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Runs of emoji in the study's own texts, near enough to draw them with the emoji font; what is rated was cut exactly.
+_EMOJI_RUN: Final = re.compile(
+    "(?:[0-9#*]\ufe0f?\u20e3|[\u203c-\u3299]\ufe0f|[\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff]"
+    "[\ufe0f\u200d\U000e0020-\U000e007f]*)+"
+)
+_LINE_END: Final = re.compile("\r\n?|\u2028|\u2029")
+
+
+def segments(text: str) -> list[tuple[str, bool]]:
+    """A text of the study's settings, cut where emoji begin and end.
+
+    >>> segments("good 👍🏽!")
+    [('good ', False), ('👍🏽', True), ('!', False)]
+    """
+    found: list[tuple[str, bool]] = []
+    at = 0
+    for run in _EMOJI_RUN.finditer(text):
+        found += [(text[at : run.start()], False), (run[0], True)]
+        at = run.end()
+    return [(part, is_emoji) for part, is_emoji in [*found, (text[at:], False)] if part]
+
+
+def show(text: str | Sequence[Any]) -> Markup:
+    """A text (or its segments) as safe HTML.
+
+    Emoji become ``<span class="e">``, so that only they are drawn with the emoji font. A control that would turn the
+    page's text round is shown by its name and has no effect; other controls and lone surrogates are shown as U+FFFD.
+    Joiners and selectors stay: scripts and emoji are spelled with them.
+
+    >>> show([["<b> ", False], ["😀", True]])
+    Markup('&lt;b&gt; <span class="e">😀</span>')
+    """
+    parts: Sequence[Any] = segments(text) if isinstance(text, str) else text
+    return Markup("").join(_segment(str(part), bool(is_emoji)) for part, is_emoji in parts)
+
+
+def _segment(text: str, is_emoji: bool) -> Markup:
+    if is_emoji:
+        return Markup('<span class="e">{}</span>').format(_visible(text))
+    return _visible(text)
+
+
+def _visible(text: str) -> Markup:
+    text = _LINE_END.sub("\n", text)
+    out, at = Markup(""), 0
+    for found in _UNSAFE.finditer(text):
+        out += escape(text[at : found.start()]) + _mark(found[0])
+        at = found.end()
+    return out + escape(text[at:])
+
+
+def _mark(control: str) -> Markup:
+    name = _BIDIRECTIONAL.get(control)
+    return Markup("\ufffd") if name is None else Markup('<span class="control" dir="ltr">[{}]</span>').format(name)
+
+
+def blocks(text: str) -> list[tuple[str, list[str]]]:
+    """Paragraphs and lists of a plain text: ``("p", [text])`` or ``("ul", [item, ...])``.
+
+    A blank line ends a block; lines that start with ``- `` or ``* `` are a list; other line ends are spaces.
+
+    >>> blocks("One\\nline.\\n\\n- a\\n- b")
+    [('p', ['One line.']), ('ul', ['a', 'b'])]
+    """
+    found: list[tuple[str, list[str]]] = []
+    for chunk in re.split(r"\n\s*\n", _LINE_END.sub("\n", text).strip()):
+        paragraph: list[str] = []
+        points: list[str] = []
+        for line in chunk.split("\n"):
+            if re.match(r"\s*[-*]\s+", line):
+                points.append(re.sub(r"^\s*[-*]\s+", "", line).strip())
+            elif points:
+                points[-1] += " " + line.strip()
+            else:
+                paragraph.append(line.strip())
+        if any(paragraph):
+            found.append(("p", [" ".join(paragraph)]))
+        if points:
+            found.append(("ul", points))
+    return found
