@@ -21,6 +21,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("recommend", "mojimeter.cli.recommend"),
     ("score", "mojimeter.cli.score"),
     ("compare", "mojimeter.cli.compare"),
+    ("report", "mojimeter.cli.report"),
     ("disambiguate", "mojimeter.cli.disambiguate"),
     ("build", "mojimeter.cli.build"),
     ("ratings", "mojimeter.cli.ratings"),

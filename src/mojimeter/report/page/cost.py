@@ -17,16 +17,19 @@ NOT_MODELS = "no model was called"
 NO_LEDGER = "the run holds no ledger of its calls"
 
 
-def read_costs(folder: Path | None) -> dict[tuple[str, str], dict[str, Any]]:
-    """(model, purpose) -> what its calls took; nothing where there is no ledger.
+def read_ledger(folder: Path) -> CallLedger | None:
+    """The ledger of a run's calls, as it is; None where there is none.
 
     Raises:
-        InputError: the ledger is damaged.
+        InputError: it is damaged.
     """
-    if folder is None or not (folder / CALLS).is_file():
-        return {}
+    return CallLedger(folder / CALLS, read_only=True) if (folder / CALLS).is_file() else None
+
+
+def sum_costs(ledger: CallLedger | None) -> dict[tuple[str, str], dict[str, Any]]:
+    """By model and purpose: what its calls took; nothing where there is no ledger."""
     by_model: dict[tuple[str, str], list[Call]] = {}
-    for call in CallLedger(folder / CALLS, read_only=True):
+    for call in ledger if ledger is not None else ():
         by_model.setdefault((call.model, call.purpose), []).append(call)
     return {key: _sum(calls) for key, calls in by_model.items()}
 

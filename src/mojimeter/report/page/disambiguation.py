@@ -17,7 +17,7 @@ from mojimeter.errors import InputError
 from mojimeter.judges.labels import parse_labels
 from mojimeter.metrics.disambiguation import MEASURES, score_disambiguation
 from mojimeter.report.gates import is_baseline
-from mojimeter.report.page.cost import cost_of, read_costs, unknown_cost
+from mojimeter.report.page.cost import cost_of, read_ledger, sum_costs, unknown_cost
 from mojimeter.report.page.emoji_index import EmojiIndex
 from mojimeter.report.page.items import MISSING, UNPARSED, mean_by_item, share_of_unlike_pairs
 from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document
@@ -50,7 +50,7 @@ def describe_disambiguation(source: Source, index: EmojiIndex, options: ReportOp
     if document["systems"] and answers is not None:
         slices = _slices(pairs, answers, differences, document, draws, seed, source.name, say)
     items, more = _items(pairs, answers, differences, list(document["systems"]), options)
-    costs = read_costs(folder)
+    costs = sum_costs(read_ledger(folder))
     return {
         **_common(source, document, settings.get("pairs_file")),
         "notes": notes + more,
@@ -289,7 +289,7 @@ def _differs(own: pl.DataFrame | None, row_of: Mapping[str, int], n: int) -> dic
 
 
 def _disagreement(items: Mapping[str, Any], names: Sequence[str]) -> list[float | None]:
-    """Share of pairs of systems whose verdicts differ, mean over the contexts; without baselines where two others are."""
+    """Share of pairs of systems whose verdicts differ, mean over contexts; baselines out where two others are."""
     compared = _compared(names)
     codes = {"r": 1, "w": 0, UNPARSED: -1, MISSING: -2}
     columns = [

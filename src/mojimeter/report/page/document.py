@@ -69,7 +69,7 @@ def read_report(
         "runs": runs,
     }
     say("collecting emoji", 0, 1)
-    index.scan(document)
+    index.scan({**document, "runs": [_unscanned(run) for run in runs]})
     return document | {"emoji": index.to_dict()}
 
 
@@ -148,6 +148,14 @@ def _join_people(runs: Sequence[dict[str, Any]]) -> None:
                     for item, score in zip(ids, scores, strict=True):
                         if score is not None and item in row_of:
                             people.setdefault(str(row_of[item]), []).append([rater, score])
+
+
+def _unscanned(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What of a run was not scanned yet: the posts of benchmark A were, column by column."""
+    if run["kind"] != "recommendation" or not run["items"]:
+        return run
+    errors = [system["error"] for system in run["items"]["systems"].values()]
+    return {**run, "items": errors}
 
 
 def _tidy(run: dict[str, Any], source: Source) -> dict[str, Any]:

@@ -7,6 +7,7 @@ string. Knows the canonical tables; computes no score.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -19,7 +20,10 @@ from mojimeter.metrics.bags import Floats
 from mojimeter.metrics.corpus import Attempts
 from mojimeter.metrics.preservation import NO_EMOJI
 from mojimeter.metrics.replies import FLAGS
+from mojimeter.models.calls import CallLedger
 from mojimeter.report.page.emoji_index import EmojiIndex
+from mojimeter.report.page.votes import TextOf, split_votes, voting_judge
+from mojimeter.systems.append import with_recommendation
 
 MISSING = "."
 UNPARSED = "?"
@@ -36,6 +40,8 @@ def describe_items(
     *,
     texts: bool,
     most: int | None,
+    settings: Mapping[str, Any],
+    ledger: CallLedger | None,
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
     """The items, the tasks with their labels, and notes on what is not shown.
 
@@ -47,8 +53,9 @@ def describe_items(
         index: takes in the emoji.
         texts: whether texts and replies may be shown.
         most: so many items at most, the first ones; None: all.
+        settings, ledger: of the run, for the votes of judges that vote.
     """
-    notes = []
+    notes: list[str] = []
     if most is not None and posts.height > most:
         notes.append(f"the list shows the first {most:,} of {posts.height:,} posts; scores rest on all of them")
     shown = posts.head(most) if most is not None else posts
@@ -66,7 +73,10 @@ def describe_items(
     if any("other_attempts" in found for found in items["systems"].values()):
         notes.append("where a post was tried several times its emoji, flags and labels here are of the first attempt")
     tasks, items["labels"], cells = _labels(systems, labels, row_of, shown.height, notes)
-    items["votes"] = _votes(systems, labels, row_of)
+    text_of = _judged_text(posts, systems, outputs, settings.get("append", "emoji"))
+    items["votes"] = _votes(systems, labels, text_of, row_of, settings, ledger)
+    if texts:
+        index.places(emoji.find_column(shown["original"]).explode().drop_nulls().unique(maintain_order=True).to_list())
     items |= _known_labels(shown)
     items["people"] = {}
     items["disagreement"], items["disagreement_of"] = _disagreement(systems, cells, items, index)
@@ -83,8 +93,7 @@ def _replies(
     flags: dict[str, list[str]] = {}
     error: dict[str, str] = {}
     others: dict[str, list[list[int]]] = {}
-    own = outputs.filter((pl.col("system") == system.system) & pl.col("strategy").eq_missing(system.strategy))
-    columns = own.sort("epoch", maintain_order=True).select("id", "reply", "error", "emoji", *FLAGS)
+    columns = _own(system, outputs).select("id", "reply", "error", "emoji", *FLAGS)
     seen: set[int] = set()
     for post, raw, failed, given, *flagged in columns.iter_rows():
         row = row_of.get(post)
@@ -176,25 +185,53 @@ def _as_string(codes: np.ndarray[Any, Any]) -> str:
     return "".join(table[np.where(codes >= 0, codes, len(DIGITS) - 1 - codes)])
 
 
-def _votes(systems: Sequence[Attempts], labels: pl.DataFrame | None, row_of: Mapping[str, int]) -> dict[str, Any]:
-    """By judge, system and item: how many votes a label took and on which tasks they gave no majority."""
-    if labels is None or "votes" not in labels.columns:
+def _votes(
+    systems: Sequence[Attempts],
+    labels: pl.DataFrame | None,
+    text_of: TextOf,
+    row_of: Mapping[str, int],
+    settings: Mapping[str, Any],
+    ledger: CallLedger | None,
+) -> dict[str, Any]:
+    """By judge: the votes of items on which it was not unanimous (see ``votes.split_votes``)."""
+    if labels is None or not {"votes", "ties"} <= set(labels.columns):
         return {}
-    out: dict[str, Any] = {}
-    for judge in labels["judge"].unique(maintain_order=True):
-        of_judge = labels.filter(pl.col("judge") == judge)
-        if (of_judge["votes"].cast(pl.Int64, strict=False).fill_null(1) <= 1).all():
-            continue
-        out[judge] = {}
-        for name, own in _labels_by_system(of_judge, systems):
-            first = own.sort("epoch", maintain_order=True).unique("id", keep="first", maintain_order=True)
-            ties = first["ties"].to_list() if "ties" in first.columns else [None] * first.height
-            out[judge][name] = {
-                str(row_of[post]): {"votes": votes, **({"ties": tied.split()} if tied else {})}
-                for post, votes, tied in zip(first["id"], first["votes"], ties, strict=True)
-                if post in row_of
-            }
+    out = {}
+    for name in labels["judge"].unique(maintain_order=True):
+        judge = voting_judge(name, settings)
+        if judge is not None:
+            rows = [
+                (system, own.sort("epoch", maintain_order=True).unique("id", keep="first", maintain_order=True))
+                for system, own in _labels_by_system(labels.filter(pl.col("judge") == name), systems)
+            ]
+            out[name] = split_votes(judge, rows, text_of, row_of, ledger)
     return out
+
+
+def _judged_text(posts: pl.DataFrame, systems: Sequence[Attempts], outputs: pl.DataFrame, append: str) -> TextOf:
+    """What judges saw of a system's first reply to a post, or of the original."""
+    originals, plain = (dict(posts.select("id", column).iter_rows()) for column in ("original", "text"))
+    by_name = {system.name: system for system in systems}
+
+    @cache
+    def replies(name: str) -> dict[str, str | None]:
+        first = _own(by_name[name], outputs).unique("id", keep="first", maintain_order=True)
+        return dict(first.select("id", "reply").iter_rows())
+
+    def text_of(name: str, post: str) -> str | None:
+        if name == GOLD:
+            return originals.get(post)
+        if post not in plain:
+            return None
+        return with_recommendation(plain[post], replies(name).get(post) if name in by_name else None, append)
+
+    return text_of
+
+
+def _own(system: Attempts, outputs: pl.DataFrame) -> pl.DataFrame:
+    """A system's replies, the first attempt at each post first."""
+    own = outputs.filter((pl.col("system") == system.system) & pl.col("strategy").eq_missing(system.strategy))
+    return own.sort("epoch", maintain_order=True)
 
 
 def _known_labels(posts: pl.DataFrame) -> dict[str, Any]:

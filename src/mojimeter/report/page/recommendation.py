@@ -23,7 +23,7 @@ from mojimeter.metrics.corpus import Attempts, line_up
 from mojimeter.metrics.diversity import distinct, most_used
 from mojimeter.metrics.recommendation import score_recommendations
 from mojimeter.report.gates import is_baseline
-from mojimeter.report.page.cost import cost_of, read_costs, unknown_cost
+from mojimeter.report.page.cost import cost_of, read_ledger, sum_costs, unknown_cost
 from mojimeter.report.page.emoji_index import EmojiIndex
 from mojimeter.report.page.items import describe_items
 from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document
@@ -45,7 +45,6 @@ class Tables:
     Attributes:
         posts, outputs, labels: see ``datasets.records``; outputs with their emoji and flags. None: no such table.
         settings: of the run; empty where there are none.
-        left_out: replies that are not there yet, which an unfinished run is scored without.
     """
 
     posts: pl.DataFrame
@@ -143,12 +142,21 @@ def _from_tables(
             if name in extra
         }
         slices = score_slices(tally, whole, lambda what, done, total: say(f"{source.name}: {what}", done, total))
+    ledger = read_ledger(source.path)
     items, tasks, more = describe_items(
-        tables.posts, systems, tables.outputs, tables.labels, index, texts=options.texts, most=options.max_items
+        tables.posts,
+        systems,
+        tables.outputs,
+        tables.labels,
+        index,
+        texts=options.texts,
+        most=options.max_items,
+        settings=tables.settings,
+        ledger=ledger,
     )
     notes += more
     notes += _unscored(tables, document)
-    costs = read_costs(source.path)
+    costs = sum_costs(ledger)
     strategies = {s.name: (s.system, s.strategy) for s in systems}
     gold = as_bags(tables.posts["emoji"])
     bags = renamed(gold, lambda e: emoji.key(e, "presentation"))[0]
