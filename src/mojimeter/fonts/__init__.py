@@ -5,5 +5,6 @@ that a page needs and ``mark_emoji`` the HTML that uses it. Knows ``emoji/`` onl
 """
 
 from mojimeter.fonts.cut import MissingEmojiError, cut_emoji_font, missing_emoji
+from mojimeter.fonts.marking import Html, mark_emoji
 
-__all__ = ["MissingEmojiError", "cut_emoji_font", "missing_emoji"]
+__all__ = ["Html", "MissingEmojiError", "cut_emoji_font", "mark_emoji", "missing_emoji"]

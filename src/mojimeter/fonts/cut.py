@@ -52,12 +52,14 @@ def cut_emoji_font(emoji: Iterable[str]) -> bytes:
         MissingEmojiError: names the emoji that the font has no single picture for.
         MissingExtraError: uharfbuzz or brotli is not installed.
     """
+    from mojimeter.fonts.woff2 import woff2  # NumPy, which marking text does not need
+
     wanted = sorted(set(emoji))
     shaped = {string: _shape(string) for string in wanted}
     missing = [string for string in wanted if not _is_one_picture(shaped[string])]
     if missing:
         raise MissingEmojiError(missing)
-    return _woff2(_subset(wanted, {glyphs[0] for glyphs in shaped.values()}))
+    return woff2(_subset(wanted, {glyphs[0] for glyphs in shaped.values()}))
 
 
 def missing_emoji(emoji: Iterable[str]) -> list[str]:
@@ -95,17 +97,6 @@ def _subset(strings: Iterable[str], glyphs: set[int]) -> bytes:
     request.flags |= hb.SubsetFlags.NO_LAYOUT_CLOSURE
     data: bytes = hb.subset(face, request).blob.data
     return data
-
-
-def _woff2(sfnt: bytes) -> bytes:
-    import io
-
-    from fontTools.ttLib import TTFont
-
-    font, out = TTFont(io.BytesIO(sfnt)), io.BytesIO()
-    font.flavor = "woff2"
-    font.save(out, reorderTables=False)
-    return out.getvalue()
 
 
 @lru_cache(maxsize=1)
