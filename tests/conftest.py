@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.browser import browser, open_page, page
+from tests.postgres import postgres, postgres_url
 
-__all__ = ["browser", "open_page", "page", "shared"]
+__all__ = ["browser", "open_page", "page", "postgres", "postgres_url", "shared"]
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
