@@ -106,12 +106,16 @@ _numbers = count(1)
 
 @pytest.fixture
 def postgres_url(postgres: Postgres) -> Iterator[str]:
-    """The address of an empty database that no other test has seen; dropped after the test."""
+    """The address of an empty database that no other test has seen.
+
+    After the test its connections are ended. It stays until the cluster goes, for dropping it would write all of the
+    cluster to disk.
+    """
     pytest.importorskip("pg8000")
     name = f"test_{next(_numbers)}"
     postgres.execute(f"CREATE DATABASE {name}")
     yield postgres.url(name)
-    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
 def _programs() -> Path | None:
