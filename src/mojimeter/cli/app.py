@@ -25,6 +25,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("disambiguate", "mojimeter.cli.disambiguate"),
     ("build", "mojimeter.cli.build"),
     ("ratings", "mojimeter.cli.ratings"),
+    ("collect", "mojimeter.cli.collect"),
     ("judge", "mojimeter.cli.judge"),
     ("doctor", "mojimeter.cli.doctor"),
     ("suggest", "mojimeter.cli.suggest"),

@@ -123,7 +123,7 @@ def invite(
     return Invited(tuple(links), redealt, file)
 
 
-def renew(
+def renew_link(
     folder: str | Path,
     rater: str,
     *,
@@ -158,6 +158,22 @@ def renew(
         file = _write_links(Path(folder) / LINKS, [link])
     store.engine.dispose()
     return Invited((link,), 0, file)
+
+
+def revoke(folder: str | Path, rater: str) -> int:
+    """Close a rater's link, end all sessions at once, and take the link out of ``links.csv``.
+
+    Returns:
+        How many lines were taken out.
+
+    Raises:
+        InputError: no such rater or study.
+        Unavailable: the database cannot be used.
+    """
+    store = open_store(folder, edited=True)
+    store.revoke(rater)
+    store.engine.dispose()
+    return forget_links(Path(folder) / LINKS, rater)
 
 
 def renew_admin(folder: str | Path) -> str:

@@ -10,6 +10,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,7 +77,7 @@ def make_study(folder: str | Path, config: StudyConfig, material: Material) -> M
     config = _with_code(config)
     check_design(config, placed(material))
     payloads = [as_payload(config.form, c.fields, c.lang, names=config.show_emoji_names) for c in material.cells]
-    shown = emoji_of(payloads) | _emoji_of_settings(config)
+    shown = emoji_of(payloads) | _emoji_of_texts(config, [c.feedback or "" for c in material.cells])
     font = cut_emoji_font(shown)
     fresh = _claim(folder)
     try:
@@ -89,7 +90,7 @@ def make_study(folder: str | Path, config: StudyConfig, material: Material) -> M
         migrate(engine)
         token = new_token()
         with writing(engine) as connection:
-            _fill(connection, config, material, payloads, token)
+            _fill(connection, config, material, payloads, token, shown)
         engine.dispose()
         if isinstance(where, Path):
             where.chmod(0o600)
@@ -133,10 +134,10 @@ def _with_code(config: StudyConfig) -> StudyConfig:
     return config if config.completion_code else replace(config, completion_code=drawn)
 
 
-def _emoji_of_settings(config: StudyConfig) -> set[str]:
+def _emoji_of_texts(config: StudyConfig, feedback: Sequence[str]) -> set[str]:
     texts = (config.title, config.question, config.instructions, config.consent, config.contact)
     labels = (config.scale.low, config.scale.high, *config.scale.labels, *config.words.values())
-    found = {part for text in (*texts, *labels) for part, is_emoji in segments(text) if is_emoji}
+    found = {part for text in (*texts, *labels, *feedback) for part, is_emoji in segments(text) if is_emoji}
     return found | set(CHECK_EMOJI)
 
 
@@ -168,6 +169,7 @@ def _fill(
     material: Material,
     payloads: Sequence[dict[str, Any]],
     token: str,
+    shown: AbstractSet[str],
 ) -> None:
     facts = {
         "study_id": secrets.token_hex(8),
@@ -175,6 +177,8 @@ def _fill(
         "version": __version__,
         "origin": material.origin,
         "left_out": json.dumps(dict(material.left_out)),
+        # longest first: a scanner made of them takes 👍🏽 whole
+        "emoji": json.dumps(sorted(shown, key=lambda e: (-len(e), e)), ensure_ascii=False),
         "fixed_hash": config.fixed_hash(),
         "design_hash": config.design_hash(),
         ADMIN_HASH: hash_of(token),

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from mojimeter.collect.web.words import problem_with
 from mojimeter.errors import InputError
 
 Form = Literal["scale", "keeps", "verdict", "answer"]
@@ -280,6 +281,10 @@ class _Table:
             return {}
         if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
             raise self._refuse("words", "a table [words] of texts")
+        for name, text in value.items():
+            problem = problem_with(name, text)
+            if problem is not None:
+                raise InputError(f"{self._where}: [words]: {problem}")
         return dict(value)
 
     def whole(self, key: str, default: int, low: int, high: int) -> int:
