@@ -1,0 +1,96 @@
+// Any document as tables: what is known of a judge command's output gets its proper name, what is not is shown under
+// the name that it has, so that nothing is left out.
+
+const FINDING_NAMES = {
+  f1_macro: "F1, macro", kappa: "Cohen's kappa", alpha_nominal: "alpha (nominal)", taken_for: "taken for", commonest: "commonest label alone",
+  accuracy: "accuracy", correlation: "correlation of labels", changed: "labels that change, percent", ceiling: "noise ceiling, percent", changes: "labels that change on asking again, percent",
+  moved_ceiling: "ceiling with emoji moved", unparsed: "not read", posts: "posts", per_class: "by class", by_matching_pairs: "by labels that stayed",
+  human_score: "people say 'same', share", task_score: "labels that stayed, share", of_groups: "over groups", corrected: "corrected", raw: "raw",
+};
+const UNSHOWN = new Set(["schema", "signature"]); // shown elsewhere
+
+function findingName(key) {
+  return FINDING_NAMES[key] || flat(key).replaceAll("_", " ");
+}
+
+/** A nest of objects as headings and tables; level: of the heading that stands above. */
+function findings(value, title, level = 4) {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== "object" || isEstimate(value)) return el("p", {}, `${title}: `, findingCell(value));
+  if (Array.isArray(value)) return listFinding(value, title);
+  const entries = Object.entries(value).filter(([key]) => !UNSHOWN.has(key));
+  const simple = entries.filter(([, part]) => isLeaf(part));
+  const nested = entries.filter(([, part]) => !isLeaf(part));
+  return [
+    simple.length ? factTable(simple, title) : null,
+    sameShape(nested.map(([, part]) => part)) && nested.length > 1
+      ? crossTable(nested, title)
+      : nested.length
+        ? el("div", { class: "findings" }, nested.map(([key, part]) => el("section", { class: "finding" }, heading(level, findingName(key)), findings(part, findingName(key), level + 1))))
+        : null,
+  ];
+}
+
+function heading(level, text) {
+  return level <= 6 ? el(`h${level}`, {}, text) : el("p", { class: "subhead" }, text);
+}
+
+function isLeaf(value) {
+  return value === null || typeof value !== "object" || isEstimate(value) || (Array.isArray(value) && value.every((part) => part === null || typeof part !== "object"));
+}
+
+/** Objects whose parts are all leaves: they make one table, a row each. */
+function sameShape(parts) {
+  return parts.length > 0 && parts.every((part) => part && !Array.isArray(part) && Object.values(part).every(isLeaf));
+}
+
+function factTable(entries, title) {
+  return dataTable({
+    caption: title, name: `facts-${title}`, hideCaption: true,
+    columns: [
+      { key: "what", label: "what", text: true, get: ([key]) => findingName(key) },
+      { key: "value", label: "value", text: true, get: () => "", cell: ([, value]) => findingCell(value) },
+    ],
+    groups: [{ rows: entries }],
+  });
+}
+
+function crossTable(entries, title) {
+  const keys = [...new Set(entries.flatMap(([, part]) => Object.keys(part)))];
+  return dataTable({
+    caption: title, name: `cross-${title}`, hideCaption: true,
+    columns: [
+      { key: "name", label: title, text: true, get: ([name]) => findingName(name) },
+      ...keys.map((key) => ({ key, label: findingName(key), get: () => "", cell: ([, part]) => (key in part ? findingCell(part[key]) : el("span", { class: "soft" }, "-")) })),
+    ],
+    groups: [{ rows: entries }],
+  });
+}
+
+function listFinding(list, title) {
+  if (!list.length) return el("p", { class: "soft" }, `${title}: none`);
+  if (list.every((part) => part === null || typeof part !== "object")) return el("p", {}, `${title}: `, words(list.join(", ")));
+  if (!sameShape(list)) return list.map((part, k) => findings(part, `${title} ${k + 1}`, 7));
+  const keys = [...new Set(list.flatMap((part) => Object.keys(part)))];
+  return dataTable({
+    caption: title, name: `list-${title}`,
+    columns: keys.map((key, k) => ({ key, label: findingName(key), text: k === 0, get: () => "", cell: (part) => (key in part ? findingCell(part[key]) : el("span", { class: "soft" }, "-")) })),
+    groups: [{ rows: list }],
+  });
+}
+
+function findingCell(value) {
+  if (value === null || value === undefined) return el("span", { class: "soft" }, "none");
+  if (isEstimate(value)) {
+    const cell = numberCell(value, "fine");
+    return cell || el("span", { class: "unknown" }, `not known: ${reasonOf(value)}`);
+  }
+  if (Array.isArray(value)) return value.length ? marked(value.map((part) => (typeof part === "number" ? plainNumber(part) : String(part))).join(", ")) : el("span", { class: "soft" }, "none");
+  if (typeof value === "number") return el("span", { class: "value" }, plainNumber(value));
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return marked(value);
+}
+
+function plainNumber(value) {
+  return Number.isInteger(value) ? formatted(value, "count") : formatted(value, "fine");
+}
