@@ -30,7 +30,13 @@ from mojimeter.ratings import Study
 from mojimeter.ratings import components as c
 from mojimeter.ratings import generalizability as g
 from mojimeter.ratings import ranking as r
-from mojimeter.ratings.agreement import intraclass_correlations, krippendorff_alpha
+from mojimeter.ratings.agreement import (
+    icc_from_mean_squares,
+    intraclass_correlations,
+    intraclass_correlations_of_cells,
+    krippendorff_alpha,
+)
+from mojimeter.ratings.agreement.icc_of_cells import two_way_of
 from mojimeter.ratings.anova import Anova, analyse_variance
 from mojimeter.ratings.studentized_range import range_tail
 from mojimeter.ratings.system_tests import compare_levels
@@ -384,24 +390,62 @@ def _rank_holds(truth: Floats, system: int, rank: tuple[int, int]) -> bool:
 
 
 def measure_agreement(ledger: Ledger, rng: np.random.Generator, n: int) -> None:
-    """Alpha and the intraclass correlations of the item x system cells."""
+    """Alpha and the intraclass correlations of the item x system cells; then of items alone."""
     for raters in (3, 10):
         world = World(raters, components={**TWO_EMOJIS, "system": PAPER_SPREAD})
         v, setting = world.components, f"{raters} raters"
-        cells = v["item"] + v["system"] + v["item:system"]
-        disagreement = v["item:rater"] + v["system:rater"] + v["residual"]
-        absolute, consistent = world.absolute_agreement, cells / (cells + disagreement)
-        average = raters * absolute / (1 + (raters - 1) * absolute)
         cluster = np.repeat(np.arange(world.items), world.systems)
         for _ in range(n):
             table = draw_table(world, rng)
             matrix = table.cube.reshape(-1, raters)
             alpha = krippendorff_alpha(matrix, cluster=cluster, draws=_ALPHA_DRAWS).ci
             ledger.cover(AGREEMENT, "alpha, same raters and systems", setting, _alpha_of(table, v), alpha, default=True)
-            ledger.cover(AGREEMENT, "alpha, raters at large", setting, absolute, alpha, nominal=None)
-            icc = intraclass_correlations(matrix)
-            for name, truth in (("2,1", absolute), ("2,k", average), ("3,1", consistent)):
-                ledger.cover(AGREEMENT, f"ICC({name})", setting, truth, icc[name].ci, default=True)
+            ledger.cover(AGREEMENT, "alpha, raters at large", setting, world.absolute_agreement, alpha, nominal=None)
+            _cover_iccs(ledger, world, analyse_variance(table.cube, world.design), setting)
+    for world, setting in worlds_of_cells():
+        for _ in range(n):
+            _cover_iccs(ledger, world, draw_sample(world, rng).anova, setting)
+    for raters in (3, 10):
+        # one system of the world: items are exchangeable, and what system and cell share is the item's
+        world = World(raters, systems=1)
+        v = world.components
+        item, rater = v["item"] + v["item:system"], v["rater"] + v["system:rater"]
+        error = v["item:rater"] + v["residual"]
+        for _ in range(n):
+            icc = intraclass_correlations(draw_table(world, rng).cube[:, 0])
+            for name, truth in (("2,1", item / (item + rater + error)), ("3,1", item / (item + error))):
+                ledger.cover(
+                    AGREEMENT, f"ICC({name}), F", f"{raters} raters, items only", truth, icc[name].ci, default=True
+                )
+
+
+def worlds_of_cells() -> Iterator[tuple[World, str]]:
+    """Small and unlike studies whose item x system cells have intraclass correlations."""
+    spread = {**TWO_EMOJIS, "system": PAPER_SPREAD}
+    yield World(6, items=40, systems=4, components=spread), "40 items x 4 systems x 6 raters"
+    yield World(3, items=20, systems=2, components={**spread, "system": 1.0}), "20 x 2 x 3, system variance 1"
+    alike = {"rater": 0.02, "item:rater": 0.02, "system:rater": 0.01, "residual": 0.1}
+    yield World(5, items=100, systems=5, components={**spread, **alike}), "100 x 5 x 5, raters agree"
+
+
+def _cover_iccs(ledger: Ledger, world: World, anova: Anova, setting: str) -> None:
+    """Intervals from components, which `ratings study` prints, beside the F intervals of the same mean squares."""
+    v, k = world.components, world.raters
+    cells, offsets = v["item"] + v["system"] + v["item:system"], v["rater"]
+    error = v["item:rater"] + v["system:rater"] + v["residual"]
+    truth = {
+        "1,1": (cells - offsets / k) / (cells + error + offsets * (k - 1) / k),
+        "2,1": cells / (cells + offsets + error),
+        "2,k": cells / (cells + (offsets + error) / k),
+        "3,1": cells / (cells + error),
+        "3,k": cells / (cells + error / k),
+    }
+    drawn = intraclass_correlations_of_cells(anova, _DRAWS)
+    classical = icc_from_mean_squares(two_way_of(anova))
+    for name, value in truth.items():
+        ledger.cover(AGREEMENT, f"ICC({name})", setting, value, drawn[name].ci, default=True)
+    for name in ("2,1", "3,1"):
+        ledger.cover(AGREEMENT, f"ICC({name}), F", setting, truth[name], classical[name].ci)
 
 
 def _alpha_of(table: Table, v: Mapping[str, float]) -> float:
@@ -568,6 +612,9 @@ so. Bold: printed by default, and claims too much by more than 1.5 points beyond
   property of the systems, such as length. Raters then disagree along one line instead of in all directions, the
   errors of pairs are unequal, and what pools them is off; single intervals by pair (`--pairs separate`) hold. Rank
   ranges by pair need ten raters or more, whatever the raters are like: each pair's own error is too poorly known.
+- *ICC, F*: the classical F intervals, which take units for unrelated. `ratings study` prints them where a unit is an
+  item (*items only*); where it is an item x system cell it draws variance components instead (columns without F), and
+  only with ratings missing are the F intervals printed for cells, with a warning.
 - *alpha, raters at large*: what the interval of alpha is not for, and how far it would be off. It draws items, so it
   is for these raters.
 

@@ -33,9 +33,14 @@ def test_errors_of_single_pairs_are_few_with_few_raters():
     assert cautions.cautions_for(PAPER, "separate", agreement=False) == (cautions.SEPARATE_FEW_RATERS,)
 
 
-@pytest.mark.parametrize(("levels", "shown"), [(PAPER, True), ({"item": 290, "rater": 3}, False)])
-def test_intervals_of_iccs_are_in_doubt_where_items_have_several_cells(levels, shown):
-    assert (cautions.ICC_CELLS_OF_ONE_ITEM in cautions.cautions_for(levels)) == shown
+@pytest.mark.parametrize(
+    ("levels", "interval", "shown"),
+    [(PAPER, "f", True), (PAPER, "components", False), ({"item": 290, "rater": 3}, "f", False)],
+)
+def test_intervals_of_iccs_are_in_doubt_where_items_have_several_cells_and_f_takes_them_for_unrelated(
+    levels, interval, shown
+):
+    assert (cautions.ICC_CELLS_OF_ONE_ITEM in cautions.cautions_for(levels, icc_interval=interval)) == shown
 
 
 def test_the_screen_of_a_study_says_which_of_its_numbers_do_not_hold():

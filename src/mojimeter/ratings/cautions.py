@@ -24,11 +24,18 @@ SEPARATE_FEW_RATERS = (
     "true ranks at once only 70% of the time"
 )
 ALPHA_THESE_RATERS = "alpha's interval is for these raters; over raters at large it covers less than 40%"
-ICC_CELLS_OF_ONE_ITEM = "ICC intervals cover 69% to 89%, not 95%: they take cells of one item for unrelated"
+ICC_CELLS_OF_ONE_ITEM = (
+    "ICC intervals cover 44% to 89%, not 95%: with ratings missing they take cells of one item for unrelated"
+)
 
 
 def cautions_for(
-    levels: Mapping[str, int], pairs: str = "pooled", *, heterogeneity: float | None = None, agreement: bool = True
+    levels: Mapping[str, int],
+    pairs: str = "pooled",
+    *,
+    heterogeneity: float | None = None,
+    agreement: bool = True,
+    icc_interval: str = "components",
 ) -> tuple[str, ...]:
     """The sentences that apply to a study.
 
@@ -37,6 +44,7 @@ def cautions_for(
         pairs: "pooled" or "separate" errors of differences.
         heterogeneity: p of the hypothesis that all pairs have the same error; None: not checked.
         agreement: whether alpha and the ICCs are shown.
+        icc_interval: where the intervals of ICCs come from, "f" or "components".
     """
     out = []
     raters, systems = levels.get("rater", 0), levels.get("system", 0)
@@ -49,6 +57,6 @@ def cautions_for(
         out.append(SEPARATE_FEW_RATERS)
     if agreement and raters > 1:
         out.append(ALPHA_THESE_RATERS)
-        if systems > 1 and levels.get("item", 0) > 1:
+        if icc_interval == "f" and systems > 1 and levels.get("item", 0) > 1:
             out.append(ICC_CELLS_OF_ONE_ITEM)
     return tuple(out)

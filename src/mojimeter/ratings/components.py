@@ -150,18 +150,21 @@ def _with_degrees_of_freedom(anova: Anova) -> list[int]:
     return [i for i, e in enumerate(anova.design.effects) if anova.df[e.name] > 0]
 
 
-def draw_components(anova: Anova, draws: int = DRAWS, seed: int = 1) -> dict[str, Floats]:
+def draw_components(
+    anova: Anova, draws: int = DRAWS, seed: int = 1, fixed: frozenset[str] | None = None
+) -> dict[str, Floats]:
     """Generalised pivotal quantities of the components (Weerahandi 1993; Burdick, Borror & Montgomery 2005).
 
     Every expected mean square is drawn as MS x df / chi-square(df), all independent; the components are solved
-    from each draw. Effect name -> `draws` values, negative ones included.
+    from each draw, with these facets fixed (None: those of the design). Effect name -> `draws` values, negative ones
+    included.
     """
     kept = _with_degrees_of_freedom(anova)
     names = [anova.design.effects[i].name for i in kept]
     df = np.array([anova.df[n] for n in names], dtype=float)
     ms = np.array([anova.ms[n] for n in names])
     drawn = ms * df / np.random.default_rng(seed).chisquare(df, size=(draws, len(kept)))
-    matrix = expected_mean_squares(anova.design)[np.ix_(kept, kept)]
+    matrix = expected_mean_squares(anova.design, fixed)[np.ix_(kept, kept)]
     solved = np.linalg.solve(matrix, drawn.T)
     return dict(zip(names, solved, strict=True))
 

@@ -21,6 +21,10 @@ _TEST_NAMES = {
     "residual": "F, residual",
     "reml": "F, REML",
 }
+_ICC_INTERVALS = {
+    "f": "ICC intervals: F, which takes units for unrelated",
+    "components": "ICC intervals: from the variance components, as the cells of one item are related",
+}
 
 
 def render(document: Mapping[str, Any], width: int = WIDTH) -> str:
@@ -237,6 +241,8 @@ def _agreement(document: Mapping[str, Any], decimals: int, width: int) -> str:
         lines.append(_wrap("raters differ from item to item, so no two of them can be compared", width))
     of_raters = ["" if nested else _worst_pair(agreement), _rater_means(document["raters"], decimals)]
     more = ["; ".join(text for text in of_raters if text)]
+    sources = {_ICC_INTERVALS[one["interval"]] for one in icc.values() if "interval" in one}
+    lines += [_wrap(source, width) for source in sorted(sources)]
     if "sampled_ratings" in agreement:
         more.insert(0, f"from about {agreement['sampled_ratings']:,} ratings, whole items drawn at random")
     return "\n".join(lines + [_wrap(text, width) for text in more if text])

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,6 +26,7 @@ from mojimeter.ratings.reading import CodedRatings, read_ratings
 if TYPE_CHECKING:
     from mojimeter.ratings.agreement import Agreement
     from mojimeter.ratings.agreement.alpha import Level
+    from mojimeter.ratings.agreement.panel_agreement import IccOfCells
     from mojimeter.ratings.bootstrap import Bootstrap
     from mojimeter.ratings.components import Components
     from mojimeter.ratings.generalizability import DStudy, Evidence, GStudy
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from mojimeter.ratings.reml import RemlFit
     from mojimeter.ratings.system_tests import EffectTests, FTest
     from mojimeter.ratings.verdict import Verdict
+    from mojimeter.stats.estimate import Estimate
 
 Floats = NDArray[np.float64]
 _SMALLEST_SPREAD = 1e-100  # squares of smaller differences vanish
@@ -319,8 +323,6 @@ class Study:
                 f"{self.origin}: with ratings missing only crossed facets of up to {_MOST_FIXED} levels can be tested, "
                 f"not {source}; a complete table is needed for that"
             )
-        from dataclasses import replace
-
         others = " and ".join(f"{f}s" for f in self.design.facets if f != source)
         test = replace(self._reml.system_test(source), assumes=f"{source}s fixed, {others} random")
         return EffectTests(source, "reml", {"reml": test}, self._reml.with_fixed(source).note)
@@ -508,7 +510,8 @@ class Study:
     ) -> Agreement:
         """How far raters agree, cell by cell (item x system); coefficients that see offsets first.
 
-        Intervals draw whole items, whose cells belong together.
+        Intervals draw whole items, whose cells belong together; those of ICCs draw the variance components of complete
+        tables whose cells are pairs of an item and a system, and are F intervals otherwise.
 
         Args:
             level: of measurement of the scores: "nominal", "ordinal", "interval" or "ratio".
@@ -526,7 +529,34 @@ class Study:
         items = self._items_of_cells()
         if most is not None and self.design.cells > most:
             matrix, items = _draw_items(matrix, items, most / self.design.cells, seed)
-        return agree(matrix, names, level=cast("Level", level), cluster=items, draws=draws, seed=seed)
+        return agree(
+            matrix,
+            names,
+            level=cast("Level", level),
+            cluster=items,
+            draws=draws,
+            seed=seed,
+            icc_of_cells=self._icc_of_cells(len(matrix), seed),
+        )
+
+    def _icc_of_cells(self, cells: int, seed: int) -> IccOfCells | None:
+        """ICCs of so many cells by raters; None where F intervals do, or where nothing else is to be had."""
+        from mojimeter.ratings.agreement import has_cells, intraclass_correlations_of_cells
+
+        if not has_cells(self.design):
+            return None
+        levels = {f: n for f, n in self.design.levels.items() if f != "rater"}
+        if prod(levels.values()) != cells and "item" in self.design.nested:
+            return None  # items drawn at random leave groups of unequal size
+        levels["item"] = cells * levels["item"] // prod(levels.values())
+
+        def correlate(matrix: Floats, draws: int) -> Mapping[str, Estimate]:
+            shape = levels | {"rater": matrix.shape[1]}
+            design = replace(self.design, levels=shape, cells=matrix.size)
+            anova = analyse_variance(matrix.reshape(tuple(shape.values())), design)
+            return intraclass_correlations_of_cells(anova, draws, seed)
+
+        return correlate
 
     def _items_of_cells(self) -> NDArray[np.int64] | None:
         """Item number of each row of `matrix`; None where a cell is an item."""

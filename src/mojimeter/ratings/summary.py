@@ -285,8 +285,13 @@ def _cautions(study: Study, ask: Questions, ranking: Ranking | None, agreement: 
         return ()
     shown = agreement.get("alpha", {}).get(ask.level, {}).get("value") is not None
     levels = design.levels if ranking is not None else {f: n for f, n in design.levels.items() if f != "system"}
+    intervals = {one.get("interval") for one in agreement.get("icc", {}).values()}
     return cautions_for(
-        levels, ask.pairs, heterogeneity=None if ranking is None else ranking.heterogeneity, agreement=shown
+        levels,
+        ask.pairs,
+        heterogeneity=None if ranking is None else ranking.heterogeneity,
+        agreement=shown,
+        icc_interval="f" if "f" in intervals else "components",
     )
 
 

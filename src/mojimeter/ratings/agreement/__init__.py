@@ -14,6 +14,7 @@ from mojimeter.ratings.agreement.icc import (
     icc_from_mean_squares,
     intraclass_correlations,
 )
+from mojimeter.ratings.agreement.icc_of_cells import has_cells, intraclass_correlations_of_cells
 from mojimeter.ratings.agreement.kappa import Kappa, chance_corrected, fleiss_z
 from mojimeter.ratings.agreement.panel_agreement import Agreement, Coefficients, PairAgreement, RaterUse, agree
 from mojimeter.ratings.agreement.weights import WEIGHTS, Weights, agreement_weights
@@ -37,7 +38,9 @@ __all__ = [
     "alpha_from_weights",
     "chance_corrected",
     "fleiss_z",
+    "has_cells",
     "icc_from_mean_squares",
     "intraclass_correlations",
+    "intraclass_correlations_of_cells",
     "krippendorff_alpha",
 ]

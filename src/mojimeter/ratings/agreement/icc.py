@@ -1,6 +1,7 @@
 """The six intraclass correlations with their F intervals, from one two-way analysis of variance.
 
-Names of Shrout & Fleiss (1979) with those of McGraw & Wong (1996) beside them. Knows a matrix of numbers.
+Names of Shrout & Fleiss (1979) with those of McGraw & Wong (1996) beside them. The F intervals hold where units are
+unrelated, such as items; for cells of items and systems see `icc_of_cells`. Knows a matrix of numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from mojimeter.stats.estimate import Estimate
 Floats = NDArray[np.float64]
 AverageInterval = Literal["spearman-brown", "irr"]
 
+ALL_EQUAL = "all scores are equal: there is no spread to agree about"
 # Shrout & Fleiss -> McGraw & Wong.
 MCGRAW_WONG = {
     "1,1": "ICC(1)",
@@ -113,7 +115,7 @@ def _unusable(used: Floats, matrix: Floats) -> str | None:
     if len(used) < 2:
         return f"{len(used)} of {len(matrix)} units were rated by every rater; at least two are needed"
     if used.min() == used.max():
-        return "all scores are equal: there is no spread to agree about"
+        return ALL_EQUAL
     return None
 
 
@@ -188,20 +190,23 @@ def _irr_interval(table: TwoWay, icc: float) -> tuple[float, float]:
     )
 
 
+def step_up(single: float, k: int) -> float | None:
+    """Reliability of the mean of k raters from that of one, by Spearman and Brown; None: without bound below."""
+    below = 1.0 + (k - 1) * single
+    return k * single / below if below > 0.0 else None
+
+
 def _stepped_up(single: Estimate, k: int) -> Estimate:
-    """Reliability of the mean of k, by Spearman and Brown."""
+    """The same of an estimate and its bounds."""
     if single.value is None:
         return single
-
-    def step(r: float) -> float:
-        below = 1.0 + (k - 1) * r
-        return k * r / below if below > 0.0 else -np.inf
-
-    if step(single.value) == -np.inf:
+    value = step_up(single.value, k)
+    if value is None:
         return Estimate.absent("the mean of all raters does not vary between units")
-    bounds = [step(b) for b in single.ci or () if b is not None]
-    interval = tuple(b if np.isfinite(b) else None for b in bounds)
-    return Estimate(step(single.value), (interval[0], interval[1]) if len(interval) == 2 else None)
+    if single.ci is None:
+        return Estimate(value)
+    low, high = (None if bound is None else step_up(bound, k) for bound in single.ci)
+    return Estimate(value, (low, high))
 
 
 def _f_quantile(df1: float, df2: float) -> float:

@@ -6,10 +6,10 @@ Pearson can be .17 and alpha .014. Knows a matrix of units by raters, not what t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,16 @@ from mojimeter.stats.estimate import Estimate
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+# Units x raters without gaps, and a number of draws -> the six ICCs.
+IccOfCells = Callable[[Floats, int], Mapping[str, Estimate]]
+IccInterval = Literal["f", "components"]
 
 # Beyond this many pairs of raters (or very many scores) pairs get the short list: alpha at the level of the scores,
 # ICCs, unweighted kappas and correlations. A page of numbers each would not be read.
 MAX_FULL_PAIRS = 66
 _WEIGHTS_SHOWN: tuple[Weights, ...] = ("identity", "linear", "quadratic", "ordinal")
 _LISTED = 20  # different scores of a rater whose shares are listed
+_ICC_DRAWS, _ICC_PAIR_DRAWS = 20_000, 4_000
 _TWO_RATERS = {"conger": "cohen", "fleiss": "scott"}
 
 
@@ -75,6 +79,8 @@ class Coefficients:
     Attributes:
         alpha: level -> Krippendorff's alpha.
         icc: "2,1" ... -> intraclass correlation.
+        icc_interval: where their intervals come from: "f" (units taken for unrelated) or "components" (units are
+            cells of several facets: `icc_of_cells`).
         kappas: weights -> name -> coefficient on categories.
         pearson, spearman: correlation (of a panel: mean over its pairs).
     """
@@ -84,11 +90,13 @@ class Coefficients:
     kappas: Mapping[str, Mapping[str, Estimate]]
     pearson: Estimate
     spearman: Estimate
+    icc_interval: IccInterval = "f"
 
     def to_dict(self) -> dict[str, Any]:
+        icc = {k: v.to_dict() for k, v in self.icc.items()}
         return {
             "alpha": {k: v.to_dict() for k, v in self.alpha.items()},
-            "icc": {k: v.to_dict() for k, v in self.icc.items()},
+            "icc": {k: v | {"interval": self.icc_interval} if "ci" in v else v for k, v in icc.items()},
             "kappas": {w: {k: v.to_dict() for k, v in named.items()} for w, named in self.kappas.items()},
             "pearson": self.pearson.to_dict(),
             "spearman": self.spearman.to_dict(),
@@ -156,6 +164,7 @@ def agree(
     cluster: Ints | None = None,
     draws: int = 1000,
     seed: int = 0,
+    icc_of_cells: IccOfCells | None = None,
 ) -> Agreement:
     """Agreement of a panel, of every pair of its raters, and each rater's use of the scale.
 
@@ -167,6 +176,7 @@ def agree(
         cluster: cluster number of each unit (its item), so that intervals draw whole items; None: units alone.
         draws: bootstrap draws of the panel's intervals; pairs get fewer, 500 where there are three, at least 200.
         seed: of the draws.
+        icc_of_cells: gives the ICCs where units are cells of several facets; None: F intervals.
 
     Returns:
         Every number as an `Estimate`; where one cannot be had, its reason.
@@ -197,18 +207,32 @@ def agree(
         group = None if cluster is None else np.asarray(cluster)[rows]
         levels = (level,) if short else LEVELS
         weights = ("identity",) if short else _WEIGHTS_SHOWN
-        coefficients = _coefficients(two, levels, weights, scale, group, pair_draws, seed)
+        coefficients = _coefficients(two, levels, weights, scale, _Draws(group, pair_draws, seed), icc_of_cells)
         found.append(PairAgreement((names[first], names[second]), int(rows.size), coefficients))
     return Agreement(
         level,
         int(rated.any(axis=1).sum()),
         int((rated.sum(axis=1) >= 2).sum()),
         int(rated.all(axis=1).sum()),
-        _coefficients(matrix, LEVELS, _WEIGHTS_SHOWN, scale, cluster, draws, seed),
+        _coefficients(matrix, LEVELS, _WEIGHTS_SHOWN, scale, _Draws(cluster, draws, seed, _ICC_DRAWS), icc_of_cells),
         tuple(found),
         tuple(_use(matrix, rater, names[rater]) for rater in range(k) if rated[:, rater].any()),
         "units" if cluster is None else "clusters of units",
     )
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """How intervals are drawn: cluster number of each unit, draws, their seed, and draws of components."""
+
+    cluster: Ints | None
+    alpha: int
+    seed: int
+    icc: int = _ICC_PAIR_DRAWS
+
+    def resampling(self, data: Pairable) -> Resampling:
+        group = None if self.cluster is None else np.asarray(self.cluster)[data.rows]
+        return resampling(data.units, data.values.size, group, draws=self.alpha, seed=self.seed)
 
 
 def _coefficients(
@@ -216,12 +240,11 @@ def _coefficients(
     levels: Sequence[Level],
     weights: Sequence[Weights],
     scale: Floats | None,
-    cluster: Ints | None,
-    draws: int,
-    seed: int,
+    draws: _Draws,
+    icc_of_cells: IccOfCells | None,
 ) -> Coefficients:
     data = Pairable.of(matrix)
-    how = _how(data, cluster, draws, seed)
+    how = draws.resampling(data)
     two = matrix.shape[1] == 2
     kappas: dict[str, dict[str, Estimate]] = {}
     # one reason is enough where all would be the same
@@ -234,12 +257,9 @@ def _coefficients(
     else:
         pearson, spearman = (mean_of_pairs(matrix[data.rows], how, ranks=r) for r in (False, True))
     alpha: dict[str, Estimate] = {level: alpha_of(data, level, how) for level in _offsets_first(levels)}
-    return Coefficients(alpha, _absolute_first(intraclass_correlations(matrix)), kappas, pearson, spearman)
-
-
-def _how(data: Pairable, cluster: Ints | None, draws: int, seed: int) -> Resampling:
-    group = None if cluster is None else np.asarray(cluster)[data.rows]
-    return resampling(data.units, data.values.size, group, draws=draws, seed=seed)
+    interval: IccInterval = "f" if icc_of_cells is None else "components"
+    icc = intraclass_correlations(matrix) if icc_of_cells is None else icc_of_cells(matrix, draws.icc)
+    return Coefficients(alpha, _absolute_first(icc), kappas, pearson, spearman, interval)
 
 
 def _offsets_first(levels: Sequence[Level]) -> list[Level]:
