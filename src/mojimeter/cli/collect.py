@@ -13,6 +13,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("init", "mojimeter.cli.collect_init"),
     ("invite", "mojimeter.cli.collect_invite"),
     ("serve", "mojimeter.cli.collect_serve"),
+    ("status", "mojimeter.cli.collect_status"),
     ("revoke", "mojimeter.cli.collect_revoke"),
     ("import", "mojimeter.cli.collect_import"),
 )

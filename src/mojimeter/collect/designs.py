@@ -15,11 +15,10 @@ from typing import Final, Literal
 
 import numpy as np
 
+from mojimeter.collect.material import Kind
 from mojimeter.collect.study import StudyConfig
 from mojimeter.errors import InputError
 from mojimeter.ratings.orders import deal, order_in_rounds
-
-Kind = Literal["main", "training", "attention"]
 
 # First numbers of the seeds of what is drawn for the study, for a dealing, and for one rater.
 _OF_STUDY: Final = 0

@@ -124,11 +124,6 @@ def _check(form: Form, value: str) -> dict[str, str]:
             return {"text": text, "question": "Which word is asked for?"}
 
 
-def passed(form: Form, expected: str, value: str) -> bool:
-    """Whether an attention item was answered as it says; of free answers, whether the word is in it."""
-    return expected.casefold() in value.casefold() if form == "answer" else expected == value
-
-
 def read_known(path: str | Path, config: StudyConfig) -> list[Cell]:
     """Training and attention items from a table.
 

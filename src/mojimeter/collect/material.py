@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from mojimeter.collect.designs import Kind
 from mojimeter.collect.study import Form
+
+Kind = Literal["main", "training", "attention"]
 
 
 @dataclass(frozen=True)

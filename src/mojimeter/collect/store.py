@@ -114,6 +114,10 @@ class Store:
         self.config = config
         self._now = clock
 
+    def now(self) -> float:
+        """Seconds since 1970, by the store's clock."""
+        return self._now()
+
     # --- the study ----------------------------------------------------------------------------------------------
 
     def fact(self, key: str) -> str | None:

@@ -116,6 +116,10 @@ class StudyConfig:
         text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", "", value.replace("\r\n", "\n")).strip()
         return text or None
 
+    def passes(self, expected: str, value: str) -> bool:
+        """Whether an attention item was answered as it says; of free answers, whether the word is in it."""
+        return expected.casefold() in value.casefold() if self.form == "answer" else expected == value
+
     def fixed_hash(self) -> str:
         """Of the settings that cannot be edited once the study is made."""
         return _hash(self, _OF_INIT)

@@ -1,0 +1,219 @@
+"""How far a study is: who did how much, how long it took, and what is missing. Names no system.
+
+Knows the store; imports nothing heavy, because the administrator's page shows it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from statistics import median
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, func, select
+
+from mojimeter.collect.current import current_ratings
+from mojimeter.collect.database import reading
+from mojimeter.collect.schema import cells, checks, raters
+from mojimeter.collect.store import Store
+from mojimeter.collect.study import Form, StudyConfig
+
+State = Literal["invited", "started", "done", "withdrawn", "revoked", "expired"]
+
+
+@dataclass(frozen=True)
+class RaterStatus:
+    """One rater.
+
+    Attributes:
+        state: ``expired``: the link has, before all was done; ``invited``: nothing was done with it yet.
+        done, total: positions rated and asked for, training, attention items and repeats among them.
+        main_done, main_total: those that go into the table of ratings.
+        median_seconds: from showing to rating, of the main part; None without any.
+        attention_passed, attention_given: items with a known answer, as answered so far.
+        repeats_agreed, repeats_given: repeats with the same value as the first showing.
+        changed: positions that were rated more than once; the last rating counts.
+        emoji_ok: whether the latest check saw emoji in colour and none as boxes; None without a check.
+        last_seen: seconds since 1970 of the last rating.
+    """
+
+    rater: str
+    state: State
+    done: int
+    total: int
+    main_done: int
+    main_total: int
+    median_seconds: float | None
+    attention_passed: int
+    attention_given: int
+    repeats_agreed: int
+    repeats_given: int
+    changed: int
+    emoji_ok: bool | None
+    last_seen: float | None
+    external_id: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """A whole study.
+
+    Attributes:
+        cells: main cells of the study.
+        ratings_per_cell: fewest and most ratings of any cell, without those of raters who withdrew.
+        cells_without_rating: main cells that nobody has rated.
+        missing: ratings that were asked for and are not there yet, of raters who still can give them.
+        lost: ratings that were asked for of raters who withdrew, were revoked, or whose link has expired.
+    """
+
+    title: str
+    form: Form
+    design: str
+    raters: tuple[RaterStatus, ...]
+    cells: int
+    ratings: int
+    ratings_per_cell: tuple[int, int]
+    cells_without_rating: int
+    missing: int
+    lost: int
+    states: Mapping[State, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> float | None:
+        """Share of the ratings asked for that are there, of raters who did not withdraw; None without raters."""
+        asked = sum(r.main_total for r in self.raters if r.state != "withdrawn")
+        return self.ratings / asked if asked else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "form": self.form,
+            "design": self.design,
+            "cells": self.cells,
+            "ratings": self.ratings,
+            "ratings_per_cell": list(self.ratings_per_cell),
+            "cells_without_rating": self.cells_without_rating,
+            "complete": self.complete,
+            "missing": self.missing,
+            "lost": self.lost,
+            "states": dict(self.states),
+            "raters": [r.to_dict() for r in self.raters],
+        }
+
+
+def study_status(store: Store) -> StudyStatus:
+    """Who did how much, and what is missing.
+
+    Raises:
+        Unavailable: the database cannot be used.
+    """
+    now = store.now()
+    found: dict[str, RaterStatus] = {}
+    with reading(store.engine) as connection:
+        people = connection.execute(select(raters).order_by(func.length(raters.c.id), raters.c.id)).all()
+        colours = latest_checks(connection)
+        per_cell = dict.fromkeys(connection.execute(select(cells.c.id).where(cells.c.kind == "main")).scalars(), 0)
+        by_name = {person.id: person for person in people}
+        for name, rows in groupby(current_ratings(connection), key=lambda row: row.rater):
+            person = by_name[name]
+            counted = None if person.withdrawn is not None else per_cell
+            found[name] = _rater_status(person, rows, store.config, colours.get(name), now, counted)
+    every = tuple(found[p.id] for p in people if p.id in found)
+    left = {
+        state: sum(r.main_total - r.main_done for r in every if r.state == state)
+        for state in ("invited", "started", "withdrawn", "revoked", "expired")
+    }
+    numbers = per_cell.values()
+    return StudyStatus(
+        title=store.config.title,
+        form=store.config.form,
+        design=store.config.design,
+        raters=every,
+        cells=len(per_cell),
+        ratings=sum(r.main_done for r in every if r.state != "withdrawn"),
+        ratings_per_cell=(min(numbers, default=0), max(numbers, default=0)),
+        cells_without_rating=sum(n == 0 for n in numbers),
+        missing=left["invited"] + left["started"],
+        lost=left["withdrawn"] + left["revoked"] + left["expired"],
+        states={r.state: sum(other.state == r.state for other in every) for r in every},
+    )
+
+
+def latest_checks(connection: Connection) -> dict[str, bool]:
+    """For each rater with a check of the font, whether the latest saw emoji in colour and none as boxes."""
+    rows = connection.execute(select(checks.c.rater_id, checks.c.result).order_by(checks.c.number))
+    return {row.rater_id: row.result.get("colour") is True and row.result.get("boxes") is not True for row in rows}
+
+
+def is_main(row: Row[Any]) -> bool:
+    """Whether a row of `current_ratings` is a first showing of a main cell: what the table of ratings is made of."""
+    return bool(row.kind == "main" and row.repeat_of is None)
+
+
+def _rater_status(
+    person: Row[Any],
+    rows: Iterable[Row[Any]],
+    config: StudyConfig,
+    emoji_ok: bool | None,
+    now: float,
+    per_cell: dict[str, int] | None,
+) -> RaterStatus:
+    total = done = main_total = main_done = changed = 0
+    given = {"attention": 0, "repeats": 0}
+    good = {"attention": 0, "repeats": 0}
+    values: dict[int, str] = {}
+    seconds, last = [], None
+    for row in rows:
+        total += 1
+        main_total += is_main(row)
+        if row.value is None:
+            continue
+        done += 1
+        changed += row.times > 1
+        last = max(last or 0.0, row.received_at)
+        values[row.position] = row.value
+        if is_main(row):
+            main_done += 1
+            if per_cell is not None:
+                per_cell[row.cell] += 1
+        if row.kind == "main":
+            seconds.append(row.duration_ms / 1000)
+        if row.kind == "attention":
+            given["attention"] += 1
+            good["attention"] += config.passes(row.expected, row.value)
+        if row.repeat_of is not None and row.repeat_of in values:
+            given["repeats"] += 1
+            good["repeats"] += values[row.repeat_of] == row.value
+    return RaterStatus(
+        rater=person.id,
+        state=_state(person, done, total, now),
+        done=done,
+        total=total,
+        main_done=main_done,
+        main_total=main_total,
+        median_seconds=median(seconds) if seconds else None,
+        attention_passed=good["attention"],
+        attention_given=given["attention"],
+        repeats_agreed=good["repeats"],
+        repeats_given=given["repeats"],
+        changed=changed,
+        emoji_ok=emoji_ok,
+        last_seen=last,
+        external_id=person.external_id,
+    )
+
+
+def _state(person: Row[Any], done: int, total: int, now: float) -> State:
+    if person.withdrawn is not None:
+        return "withdrawn"
+    if person.revoked is not None:
+        return "revoked"
+    if done == total:
+        return "done"
+    if person.expires <= now:
+        return "expired"
+    return "started" if person.consented is not None else "invited"
