@@ -76,11 +76,12 @@ def _is_one_picture(glyphs: list[int]) -> bool:
 
 
 def _shape(string: str) -> list[int]:
-    """The glyphs that a browser draws for a string."""
+    """The glyphs that a browser draws for a string; nothing is drawn for selectors and joiners that are left over."""
     hb, _, font = _loaded()
     buffer = hb.Buffer()
     buffer.add_codepoints([ord(character) for character in string])  # add_str refuses lone surrogates
     buffer.guess_segment_properties()
+    buffer.flags |= hb.BufferFlags.REMOVE_DEFAULT_IGNORABLES
     hb.shape(font, buffer)
     return [info.codepoint for info in buffer.glyph_infos]
 

@@ -218,7 +218,7 @@ def transformed(outlines: Outlines, long: bool) -> bytes:
     """The transformed ``glyf`` table (section 5.1): the parts of all glyphs sorted into one stream for each kind."""
     flags, triplets, sizes = _triplets(outlines)
     ends = np.concatenate(([0], np.cumsum(sizes)))[np.cumsum(outlines.points)]
-    begins = np.concatenate(([0], ends[:-1]))
+    begins = np.concatenate(([0], ends))[:-1]
     data = triplets.tobytes()
     glyph_stream = b"".join(
         data[begin:end] + _short(len(code))
