@@ -14,6 +14,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("invite", "mojimeter.cli.collect_invite"),
     ("serve", "mojimeter.cli.collect_serve"),
     ("status", "mojimeter.cli.collect_status"),
+    ("export", "mojimeter.cli.collect_export"),
     ("revoke", "mojimeter.cli.collect_revoke"),
     ("import", "mojimeter.cli.collect_import"),
 )
