@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -109,20 +109,18 @@ class Asked:
         return found
 
 
-@dataclass(frozen=True)
 class _File:
-    body: bytes
-    type: str
-    etag: str = field(init=False)
+    """A file of ours, kept in memory; a browser that has it is told so."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "etag", f'"{sha256(self.body).hexdigest()[:20]}"')
+    def __init__(self, path: Path, kind: str) -> None:
+        self._body, self._kind = path.read_bytes(), kind
+        self._etag = f'"{sha256(self._body).hexdigest()[:20]}"'
 
     def answer(self, asked: Asked) -> Response:
-        headers = {"etag": self.etag, "cache-control": "no-cache"}
-        if asked.headers.get("if-none-match") == self.etag:
+        headers = {"etag": self._etag, "cache-control": "no-cache"}
+        if asked.headers.get("if-none-match") == self._etag:
             return Response(status_code=304, headers=headers)
-        return Response(self.body, media_type=self.type, headers=headers)
+        return Response(self._body, headers=headers, media_type=self._kind)
 
 
 Handler = Callable[[Asked], Response]
@@ -133,13 +131,13 @@ class Site:
 
     def __init__(self, store: Store, folder: Path, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self.pages = Pages(store.config)
+        self.pages = Pages(store.config, json.loads(store.fact("emoji") or "[]"))
         self.pool = ThreadPoolExecutor(settings.threads, thread_name_prefix="answer")
         self._name = (store.fact("study_id") or "")[:12]
         self._wrong = Limiter(_WRONG_A_MINUTE)
         self._writes = Limiter(store.config.limits.requests_a_minute)
-        self._files = {p.name: _File(p.read_bytes(), _TYPES[p.suffix]) for p in STATIC.iterdir() if p.suffix in _TYPES}
-        self._font = _File((folder / FONT).read_bytes(), "font/woff2")
+        self._files = {p.name: _File(p, _TYPES[p.suffix]) for p in STATIC.iterdir() if p.suffix in _TYPES}
+        self._font = _File(folder / FONT, "font/woff2")
 
     # --- the way in -------------------------------------------------------------------------------------------------
 
@@ -230,9 +228,9 @@ class Site:
         try:
             saved = self.store.rate(
                 session.rater,
-                key=_text(given["key"]),
+                key=_name(given["key"]),
                 position=_whole(given["position"]),
-                cell_id=_text(given["cell"]),
+                cell_id=_name(given["cell"]),
                 value=_text(given["value"]),
                 shown_at=_real(given["shown_at"]),
                 duration_ms=_whole(given["duration_ms"]),
@@ -250,9 +248,9 @@ class Site:
             shown_at = float(form["shown_at"])
             saved = self.store.rate(
                 session.rater,
-                key=form["key"],
+                key=_name(form["key"]),
                 position=position,
-                cell_id=form["cell"],
+                cell_id=_name(form["cell"]),
                 value=form["value"],
                 shown_at=shown_at,
                 duration_ms=max(0, round((time.time() - shown_at) * 1000)),
@@ -260,7 +258,7 @@ class Site:
             )
         except KeyReused:
             return self._item(session, self.store.state(session.rater), position, "changed_elsewhere", 409)
-        except (KeyError, ValueError, OverflowError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise Refusal(422, "error_value") from None
         if position <= self.store.state(session.rater).training and self.store.config.training_feedback:
             return _go(f"/rate/{position}")
@@ -478,6 +476,13 @@ def _text(value: object) -> str:
     return value
 
 
+def _name(value: object) -> str:
+    """A text that is no rater's own: nothing but ASCII."""
+    if not isinstance(value, str) or not value.isascii():
+        raise TypeError
+    return value
+
+
 def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 2**53:
         raise TypeError
@@ -522,7 +527,7 @@ def make_app(store: Store, folder: Path, settings: Settings | None = None) -> AS
     )
     app = Starlette(
         routes=[Route(path, _endpoint(site, handler), methods=[method]) for method, path, handler in rows],
-        exception_handlers={HTTPException: _not_found(site)},
+        exception_handlers={HTTPException: _not_found(site), Exception: _failed(site)},
     )
     return Guard(app, site)
 
@@ -545,6 +550,13 @@ def _not_found(site: Site) -> Callable[[Request, Exception], Response]:
         assert isinstance(error, HTTPException)
         word = {404: "error_not_found", 405: "error_method"}.get(error.status_code, "error_value")
         return site.refuse(_asked(request, b"", site.settings), Refusal(error.status_code, word))
+
+    return run
+
+
+def _failed(site: Site) -> Callable[[Request, Exception], Response]:
+    def run(request: Request, error: Exception) -> Response:
+        return site.refuse(_asked(request, b"", site.settings), Refusal(500, "error_server"))
 
     return run
 
@@ -593,6 +605,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
+            await self.app(scope, receive, send)
             return
         began, status = time.perf_counter(), 0
 
@@ -604,7 +617,7 @@ class Guard:
                 added = dict(SECURITY_HEADERS)
                 if b"cache-control" not in given:
                     added["cache-control"] = "no-store"
-                if scope.get("scheme") == "https":
+                if _asked(Request(scope), b"", self.site.settings).secure:
                     added["strict-transport-security"] = "max-age=31536000"
                 message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in added.items())]
             await send(message)
@@ -612,20 +625,16 @@ class Guard:
         try:
             request = Request(scope, receive)
             if not self._host_allowed(request.headers.get("host", "")):
-                await self._refusal(request, Refusal(400, "error_not_found"))(scope, receive, with_headers)
+                refused = self.site.refuse(_asked(request, b"", self.site.settings), Refusal(400, "error_not_found"))
+                await refused(scope, receive, with_headers)
                 return
             await self.app(scope, receive, with_headers)
-        except Exception:  # noqa: BLE001 - a page says that it is our fault, and where it is goes to stderr only
+        except Exception:  # noqa: BLE001 - the visitor has had a page that says it is our fault; where goes to stderr
             sys.stderr.write(traceback.format_exc())
-            if not status:
-                await self._refusal(Request(scope), Refusal(500, "error_server"))(scope, receive, with_headers)
         finally:
             if self.site.settings.log is not None:
                 took = (time.perf_counter() - began) * 1000
                 self.site.settings.log(f"{scope['method']} {without_secrets(scope['path'])} {status} {took:.0f} ms")
-
-    def _refusal(self, request: Request, refusal: Refusal) -> Response:
-        return self.site.refuse(_asked(request, b"", self.site.settings), refusal)
 
     def _host_allowed(self, host: str) -> bool:
         allowed = self.site.settings.hosts

@@ -1,13 +1,13 @@
 """Other people's texts as HTML that cannot do anything: escaped, emoji marked, control characters made visible.
 
-A text comes as segments, pairs of a string and whether it is an emoji, cut when the study was made. Knows nothing of
-studies; must not know the emoji table.
+What is rated comes as segments, pairs of a string and whether it is an emoji, cut when the study was made; the study's
+own texts are cut here, with the list of its emoji. Knows nothing of studies; must not know the emoji table.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup, escape
@@ -25,30 +25,31 @@ _BIDIRECTIONAL: Final = {
 }
 # Controls (but tab and newline), bidirectional controls, surrogates. A carriage return is part of a line's end.
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-# Runs of emoji in the study's own texts, near enough to draw them with the emoji font; what is rated was cut exactly.
-_EMOJI_RUN: Final = re.compile(
-    "(?:[0-9#*]\ufe0f?\u20e3|[\u203c-\u3299]\ufe0f|[\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff]"
-    "[\ufe0f\u200d\U000e0020-\U000e007f]*)+"
-)
 _LINE_END: Final = re.compile("\r\n?|\u2028|\u2029")
 
 
-def segments(text: str) -> list[tuple[str, bool]]:
-    """A text of the study's settings, cut where emoji begin and end.
+def pattern_of(emoji: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds these emoji in a text, the longest first; None for none."""
+    longest_first = sorted(emoji, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
-    >>> segments("good 👍🏽!")
-    [('good ', False), ('👍🏽', True), ('!', False)]
+
+def segments(text: str, emoji: re.Pattern[str] | None) -> list[tuple[str, bool]]:
+    """A text cut where emoji begin and end: parts, and whether each is an emoji.
+
+    >>> segments("good 👍!", pattern_of(["👍"]))
+    [('good ', False), ('👍', True), ('!', False)]
     """
     found: list[tuple[str, bool]] = []
     at = 0
-    for run in _EMOJI_RUN.finditer(text):
-        found += [(text[at : run.start()], False), (run[0], True)]
-        at = run.end()
+    for one in emoji.finditer(text) if emoji else ():
+        found += [(text[at : one.start()], False), (one[0], True)]
+        at = one.end()
     return [(part, is_emoji) for part, is_emoji in [*found, (text[at:], False)] if part]
 
 
-def show(text: str | Sequence[Any]) -> Markup:
-    """A text (or its segments) as safe HTML.
+def show(parts: Iterable[Sequence[Any]]) -> Markup:
+    """The segments of a text as safe HTML.
 
     Emoji become ``<span class="e">``, so that only they are drawn with the emoji font. A control that would turn the
     page's text round is shown by its name and has no effect; other controls and lone surrogates are shown as U+FFFD.
@@ -57,7 +58,6 @@ def show(text: str | Sequence[Any]) -> Markup:
     >>> show([["<b> ", False], ["😀", True]])
     Markup('&lt;b&gt; <span class="e">😀</span>')
     """
-    parts: Sequence[Any] = segments(text) if isinstance(text, str) else text
     return Markup("").join(_segment(str(part), bool(is_emoji)) for part, is_emoji in parts)
 
 
@@ -82,11 +82,11 @@ def _mark(control: str) -> Markup:
 
 
 def blocks(text: str) -> list[tuple[str, list[str]]]:
-    """Paragraphs and lists of a plain text: ``("p", [text])`` or ``("ul", [item, ...])``.
+    r"""Paragraphs and lists of a plain text: ``("p", [text])`` or ``("ul", [item, ...])``.
 
     A blank line ends a block; lines that start with ``- `` or ``* `` are a list; other line ends are spaces.
 
-    >>> blocks("One\\nline.\\n\\n- a\\n- b")
+    >>> blocks("One\nline.\n\n- a\n- b")
     [('p', ['One line.']), ('ul', ['a', 'b'])]
     """
     found: list[tuple[str, list[str]]] = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,8 @@ from markupsafe import Markup, escape
 
 from mojimeter.collect.records import CellPage, RaterState
 from mojimeter.collect.study import LONGEST_ANSWER, StudyConfig
-from mojimeter.collect.web.marking import blocks, show
+from mojimeter.collect.web.marking import blocks, pattern_of, segments, show
+from mojimeter.collect.web.overview import Overview
 from mojimeter.collect.web.words import CHECK_EMOJI, SCRIPT_WORDS, words_of
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -35,10 +36,16 @@ class Visit:
 
 
 class Pages:
-    """All pages of one study."""
+    """All pages of one study.
 
-    def __init__(self, config: StudyConfig) -> None:
+    Args:
+        config: the study's settings.
+        emoji: those of its font, to mark them in the study's own texts.
+    """
+
+    def __init__(self, config: StudyConfig, emoji: Iterable[str]) -> None:
         self.config = config
+        self._emoji = pattern_of(emoji)
         self.words = words_of(config.words)
         self._environment = Environment(
             loader=FileSystemLoader(TEMPLATES),
@@ -51,8 +58,8 @@ class Pages:
         self._environment.globals.update(
             w=self.words,
             say=self.say,
-            show=show,
-            prose=prose,
+            show=self._show,
+            prose=self._prose,
             title=config.title,
             contact=config.contact,
             question=config.question,
@@ -118,7 +125,7 @@ class Pages:
     def error(self, text: str, *, signed_in: bool) -> str:
         return self._render("error.html", text=text, signed_in=signed_in)
 
-    def admin(self, csrf: str, status: Mapping[str, Any] | None, message: str = "") -> str:
+    def admin(self, csrf: str, status: Overview | None, message: str = "") -> str:
         """The administrator's page; without a status, the form that asks for the token."""
         return self._render("admin.html", csrf=csrf, status=status, message=message)
 
@@ -206,13 +213,17 @@ class Pages:
         back = [] if self.config.form == "answer" else [("Backspace", w["key_back"]), ("?", w["key_help"])]
         return [*first, ("Enter", w["key_enter"]), *new_line, *back]
 
+    def _show(self, text: str | Sequence[Any]) -> Markup:
+        """A text of the study, or segments of what is rated, as HTML."""
+        return show(segments(text, self._emoji) if isinstance(text, str) else text)
 
-def prose(text: str) -> Markup:
-    """Paragraphs and lists of a plain text as HTML."""
-    out = Markup("")
-    for kind, parts in blocks(text):
-        if kind == "p":
-            out += Markup("<p>{}</p>\n").format(show(parts[0]))
-        else:
-            out += Markup("<ul>{}</ul>\n").format(Markup("").join(Markup("<li>{}</li>").format(show(p)) for p in parts))
-    return out
+    def _prose(self, text: str) -> Markup:
+        """Paragraphs and lists of a plain text as HTML."""
+        out = Markup("")
+        for kind, parts in blocks(text):
+            shown = [self._show(part) for part in parts]
+            if kind == "p":
+                out += Markup("<p>{}</p>\n").format(shown[0])
+            else:
+                out += Markup("<ul>{}</ul>\n").format(Markup("").join(Markup("<li>{}</li>").format(s) for s in shown))
+        return out

@@ -45,8 +45,8 @@ def from_here(headers: Mapping[str, str], host: str) -> bool:
     send ``Origin: null`` with a form, and other programs send none: those are left to the CSRF token.
     """
     site = headers.get("sec-fetch-site")
-    if site is not None and site not in ("same-origin", "none"):
-        return False
+    if site is not None:
+        return site in ("same-origin", "none")
     origin = headers.get("origin")
     return origin in (None, "null") or urlsplit(origin).netloc.lower() == host.lower()
 

@@ -1,6 +1,6 @@
 // Ratings that the server has not acknowledged, kept in localStorage until it has. One entry a rating, so that two tabs
-// cannot overwrite each other's; sent in order; sent twice does no harm, because a rating's key is stored once.
-const PAUSES = [1, 2, 4, 8, 15, 30];
+// cannot overwrite each other's; sent in order; sent twice does no harm, because a key is stored once.
+const PAUSES = [1, 2, 4, 8, 15, 30]; // seconds
 
 export function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
@@ -12,52 +12,28 @@ export function openOutbox(box, csrf, tell) {
   const prefix = `mojimeter:${box}:`;
   const memory = new Map(); // what the browser would not keep
   const refused = new Set();
-  let running = false, failures = 0, timer = 0, last = 0, problem = "";
+  let running = false, failures = 0, timer, last = 0, problem = "";
 
   function entries() {
     const found = new Map(memory);
     try {
-      for (let i = 0; i < localStorage.length; i++) {
-        const name = localStorage.key(i);
-        if (name.startsWith(prefix)) found.set(name, localStorage.getItem(name));
-      }
+      for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) found.set(name, localStorage[name]);
     } catch { /* no storage */ }
-    return [...found].sort((a, b) => (a[0] < b[0] ? -1 : 1)).map(([name, text]) => [name, JSON.parse(text)]);
+    return [...found].sort().map(([name, text]) => [name, JSON.parse(text)]);
   }
-
-  function remove(name) {
-    memory.delete(name);
-    refused.delete(name);
-    try { localStorage.removeItem(name); } catch { /* no storage */ }
-  }
-
-  function report() {
-    const all = entries();
-    const no = all.filter(([name]) => refused.has(name)).length;
-    tell({ waiting: all.length - no, refused: no, problem, kept: memory.size === 0 });
-  }
+  const open = () => entries().filter(([name]) => !refused.has(name));
+  const report = () => tell({ waiting: open().length, refused: refused.size, problem, kept: !memory.size });
 
   async function send(rating) {
-    let response;
     try {
-      response = await fetch("/ratings", {
+      const { status, ...answer } = await fetch("/ratings", {
         method: "POST", body: JSON.stringify(rating), keepalive: true, redirect: "error",
         headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf }, signal: AbortSignal.timeout(15000),
-      });
-      if (response.ok && (await response.json()).saved === rating.key) return "saved";
+      }).then(async (r) => ({ status: r.status, ...(await r.json()) }));
+      if (status === 200 && answer.saved === rating.key) return "";
+      if ([401, 403].includes(status)) return "session";
+      return [404, 409, 410, 413, 422].includes(status) ? "refused" : "unsaved";
     } catch { return "offline"; }
-    if ([401, 403].includes(response.status)) return (await renew()) ? "unsaved" : "session";
-    return [404, 409, 410, 413, 422].includes(response.status) ? "refused" : "unsaved";
-  }
-
-  // another tab may have signed in again; if it is the same rater its session does for us too
-  async function renew() {
-    try {
-      const answer = await (await fetch("/cells?from=1&count=0", { redirect: "error" })).json();
-      if (answer.box !== box || answer.csrf === csrf) return false;
-      csrf = answer.csrf;
-      return true;
-    } catch { return false; }
   }
 
   async function drain() {
@@ -65,30 +41,35 @@ export function openOutbox(box, csrf, tell) {
     running = true;
     clearTimeout(timer);
     problem = "";
-    for (let next; (next = entries().find(([name]) => !refused.has(name))); report()) {
-      const result = await send(next[1]);
-      if (result === "saved") { remove(next[0]); failures = 0; }
-      else if (result === "refused") refused.add(next[0]);
-      else { problem = result; break; }
+    for (let next; !problem && (next = open()[0]); report()) {
+      const [name, rating] = next;
+      const result = await send(rating);
+      if (result === "refused") refused.add(name);
+      else if (result) problem = result;
+      else {
+        memory.delete(name);
+        try { localStorage.removeItem(name); } catch { /* no storage */ }
+        failures = 0;
+      }
     }
     running = false;
-    if (problem) timer = setTimeout(drain, 1000 * PAUSES[Math.min(failures++, PAUSES.length - 1)]);
+    if (problem) timer = setTimeout(drain, 1000 * (PAUSES[failures++] ?? PAUSES.at(-1)));
     report();
   }
 
   addEventListener("online", drain);
-  addEventListener("storage", (event) => event.key?.startsWith(prefix) && report());
+  addEventListener("storage", drain); // another tab has put something in, or sent it
   return {
     put(rating) {
-      last = Math.max(Date.now(), last + 1);
-      const name = `${prefix}${String(last).padStart(15, "0")}:${rating.key}`;
+      last = Math.max(Date.now(), last + 1); // the order of entries is that in which they were made
+      const name = `${prefix}${last}:${rating.key}`;
       try { localStorage.setItem(name, JSON.stringify(rating)); } catch { memory.set(name, JSON.stringify(rating)); }
       report();
       drain();
     },
     drain,
+    waiting: () => open().length,
     // the latest value of a position that is not on the server yet
-    value: (position) => entries().filter(([name, r]) => r.position === position && !refused.has(name)).at(-1)?.[1].value,
-    waiting: () => entries().filter(([name]) => !refused.has(name)).length,
+    value: (position) => open().filter(([, rating]) => rating.position === position).at(-1)?.[1].value,
   };
 }
