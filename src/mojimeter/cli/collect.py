@@ -16,6 +16,8 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("status", "mojimeter.cli.collect_status"),
     ("export", "mojimeter.cli.collect_export"),
     ("revoke", "mojimeter.cli.collect_revoke"),
+    ("backup", "mojimeter.cli.collect_backup"),
+    ("restore", "mojimeter.cli.collect_restore"),
     ("import", "mojimeter.cli.collect_import"),
 )
 

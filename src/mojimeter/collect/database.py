@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, func, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, TimeoutError
 
 from mojimeter.collect.schema import SCHEMA_VERSION, bring_up_to_date, refuse_newer, stored_version
@@ -187,11 +187,19 @@ def _copy_aside(engine: Engine, version: int) -> None:
     part.replace(copy)
 
 
-def is_empty(engine: Engine) -> bool:
-    """Whether the database holds no study yet.
+def create(connection: Connection) -> None:
+    """Make the tables in an empty database, in the caller's transaction: if that fails, nothing was made.
 
     Raises:
-        InputError, Unavailable: as for `migrate`.
+        InputError: the database holds a study already.
     """
-    with reading(engine) as connection:
-        return stored_version(connection) is None
+    if bring_up_to_date(connection) is not None:
+        raise InputError("the database holds a study already; give each study a database of its own")
+
+
+def advance_numbers(connection: Connection, table: Table) -> None:
+    """After rows were inserted with their numbers: let PostgreSQL go on counting behind them, as SQLite does."""
+    if connection.dialect.name == "postgresql":
+        last = connection.execute(select(func.max(table.c.number))).scalar()
+        if last is not None:
+            connection.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "number"), last)))

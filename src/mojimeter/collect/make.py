@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import secrets
-import shutil
 import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +18,14 @@ from sqlalchemy import Connection, insert
 
 from mojimeter import __version__
 from mojimeter.collect import schema
-from mojimeter.collect.database import is_empty, migrate, open_database, writing
+from mojimeter.collect.database import create, open_database, writing
 from mojimeter.collect.designs import PlacedCell, check_design
+from mojimeter.collect.folder import claim, take_back
 from mojimeter.collect.material import Cell, Item, Material
 from mojimeter.collect.payloads import as_payload, emoji_of, segments
 from mojimeter.collect.store import ADMIN_HASH, hash_of, new_token
 from mojimeter.collect.study import FONT, StudyConfig, database_of, write_study
 from mojimeter.collect.web.words import CHECK_EMOJI
-from mojimeter.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -79,23 +77,21 @@ def make_study(folder: str | Path, config: StudyConfig, material: Material) -> M
     payloads = [as_payload(config.form, c.fields, c.lang, names=config.show_emoji_names) for c in material.cells]
     shown = emoji_of(payloads) | _emoji_of_texts(config, [c.feedback or "" for c in material.cells])
     font = cut_emoji_font(shown)
-    fresh = _claim(folder)
+    fresh = claim(folder)
     try:
         where = database_of(folder, config)
         engine = open_database(where)
-        if not is_empty(engine):
-            raise InputError("the database holds a study already; give each study a database of its own")
         write_study(folder, config)
         (folder / FONT).write_bytes(font)
-        migrate(engine)
         token = new_token()
         with writing(engine) as connection:
+            create(connection)
             _fill(connection, config, material, payloads, token, shown)
         engine.dispose()
         if isinstance(where, Path):
             where.chmod(0o600)
     except BaseException:
-        _take_back(folder, fresh)
+        take_back(folder, fresh)
         raise
     kinds = [c.kind for c in material.cells]
     return Made(
@@ -139,28 +135,6 @@ def _emoji_of_texts(config: StudyConfig, feedback: Sequence[str]) -> set[str]:
     labels = (config.scale.low, config.scale.high, *config.scale.labels, *config.words.values())
     found = {part for text in (*texts, *labels, *feedback) for part, is_emoji in segments(text) if is_emoji}
     return found | set(CHECK_EMOJI)
-
-
-def _claim(folder: Path) -> bool:
-    """Make the folder; say whether it was made."""
-    try:
-        if folder.is_dir():
-            if any(folder.iterdir()):
-                raise InputError(f"{folder}: the folder is not empty; nothing is overwritten, choose another")
-            return False
-        folder.mkdir(parents=True, mode=0o700)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be a study's folder: {error.strerror}") from None
-    return True
-
-
-def _take_back(folder: Path, fresh: bool) -> None:
-    """Remove what was written into a folder that was empty or not there."""
-    with suppress(OSError):
-        for path in folder.iterdir():
-            path.unlink()
-        if fresh:
-            shutil.rmtree(folder)
 
 
 def _fill(
