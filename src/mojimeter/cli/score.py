@@ -48,6 +48,9 @@ def command(
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
     seed: int = typer.Option(0, "--seed", min=0, help="Seed of the bootstrap."),
     map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
+    out: str | None = typer.Option(
+        None, "--out", metavar="DIR", help="Keep tables and scores as a run folder, for report and compare."
+    ),
     fail_under: list[str] = typer.Option(
         [],
         "--fail-under",
@@ -74,6 +77,7 @@ def command(
         labels,
         mapping=parse_mapping(map),
         options=ScoringOptions(format, equality, append, judge, parse_count(n), bootstrap, seed, parse_aliases(alias)),
+        out=out,
     )
     write_warnings(scores["warnings"])
     if json:

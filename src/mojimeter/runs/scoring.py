@@ -92,23 +92,33 @@ def score_document(
     *,
     mapping: Mapping[str, str] | None = None,
     options: ScoringOptions | None = None,
+    out: str | PathLike[str] | None = None,
 ) -> dict[str, Any]:
     """What ``mojimeter score --json`` prints: the scores of `score_files`, whose arguments it takes.
 
     Where the labels are of several judges the one that ``options`` names ranks, and what all of them say together is
     in ``by_judge`` and ``panel`` (``runs.judge_panel``). Systems that are kin of a judge are flagged (``runs.kin``).
+    With ``out`` the tables and scores are kept in that folder as a run's (``runs.scored_folder``).
 
     Raises:
         InputError: a file or an option is wrong.
     """
-    from mojimeter.runs.kin import with_kin
-
     chosen = options or ScoringOptions()
     files = _Files(posts, outputs, labels, mapping or {}, chosen)
     if unknown := sorted(set(chosen.known_as) - set(files.judges)):
         raise InputError(
             f"--is {unknown[0]}: no labels are by this judge; there are {', '.join(files.judges) or 'none'}"
         )
+    document = _document(files, chosen)
+    if out is not None:
+        document["run"] = str(out)
+        files.keep(out, document, Path(posts).name)
+    return document
+
+
+def _document(files: _Files, chosen: ScoringOptions) -> dict[str, Any]:
+    from mojimeter.runs.kin import with_kin
+
     if chosen.judge is None or chosen.judge not in files.judges:
         return with_kin(files.score().to_dict(), files.judges, chosen.known_as)
     from mojimeter.runs.judge_panel import with_judge_panel
@@ -164,6 +174,23 @@ class _Files:
             known_labels=LABELS if self._released else None,
             append=options.append or ("raw" if self._released else "emoji"),
         )
+
+    def keep(self, out: str | PathLike[str], document: Mapping[str, Any], posts_file: str) -> None:
+        """Write the tables and their scores as a run folder."""
+        from mojimeter.runs.scored_folder import write_scored
+
+        options = self._options
+        settings = {
+            "format": options.format,
+            "equality": options.equality,
+            "judges": self.judges,
+            "n": ANY_COUNT if options.asked is None else str(options.asked),
+            "draws": options.draws,
+            "bootstrap_seed": options.seed,
+            "posts_file": posts_file,
+            "known_as": dict(options.known_as),
+        }
+        write_scored(Path(out), *self._tables, document, settings)
 
 
 def _read_tables(

@@ -42,7 +42,7 @@ def describe_disambiguation(source: Source, index: EmojiIndex, options: ReportOp
     answers = read_answers([folder / "answers.jsonl"]) if is_file(folder / "answers.jsonl") else None
     differences = read_differences([folder / "differences.jsonl"]) if is_file(folder / "differences.jsonl") else None
     notes: list[str] = []
-    document = read_document(folder)
+    document = read_document(folder, source.kind)
     if document is None:
         document, notes = _score_unfinished(pairs, answers, differences, settings)
     draws, seed = settings.get("draws", 2000), settings.get("bootstrap_seed", 0)

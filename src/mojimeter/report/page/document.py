@@ -13,7 +13,9 @@ from typing import Any
 
 from mojimeter import __version__
 from mojimeter.datasets.readers import read_labels
+from mojimeter.datasets.tables import read_table
 from mojimeter.errors import InputError
+from mojimeter.models.calls import well_formed
 from mojimeter.models.secrets import without_secrets
 from mojimeter.report.page.disambiguation import describe_disambiguation
 from mojimeter.report.page.emoji_index import EmojiIndex
@@ -51,6 +53,7 @@ def read_report(
     if not paths and not judge_files:
         raise InputError("nothing to report: give run folders, documents saved with --json, or tables of ratings")
     sources = [source for path in paths for source in recognise(path)] + _judge_files(judge_files)
+    _refuse_unused(chosen.mapping, sources)
     index = EmojiIndex()
     runs: list[dict[str, Any]] = []
     for source in with_distinct_names(sources):
@@ -63,7 +66,7 @@ def read_report(
     _join_people(runs)
     document = {
         "schema": SCHEMA,
-        "title": chosen.title or ", ".join(run["name"] for run in runs[:3]) + (", ..." if len(runs) > 3 else ""),
+        "title": well_formed(chosen.title or "") or _title(runs),
         "version": __version__,
         "texts": chosen.texts,
         "runs": runs,
@@ -71,6 +74,24 @@ def read_report(
     say("collecting emoji", 0, 1)
     index.scan({**document, "runs": [_unscanned(run) for run in runs]})
     return document | {"emoji": index.to_dict()}
+
+
+def _refuse_unused(mapping: Mapping[str, str], sources: Sequence[Source]) -> None:
+    """A pair of ``--map`` that no table can use is a mistake in its spelling."""
+    there = {
+        column
+        for source in sources
+        if mapping and source.kind == "rating_study" and source.document is None
+        for column in read_table(source.path).columns
+    }
+    for ours, theirs in mapping.items():
+        if theirs not in there:
+            raise InputError(f"--map {ours}={theirs}: no table of ratings has a column {theirs!r}")
+
+
+def _title(runs: Sequence[Mapping[str, Any]]) -> str:
+    named = ", ".join(run["name"] for run in runs[:3])
+    return f"{named}, ..." if len(runs) > 3 else named
 
 
 def _judge_files(paths: Sequence[str | Path]) -> list[Source]:
@@ -164,7 +185,7 @@ def _tidy(run: dict[str, Any], source: Source) -> dict[str, Any]:
     names = [path for path in hidden if "/" in path or "\\" in path]
 
     def clean(text: str) -> str:
-        text = without_secrets(text)
+        text = without_secrets(well_formed(text))
         for path in names:
             text = text.replace(path, source.name)
         return text
@@ -194,7 +215,7 @@ def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {name: _map_strings(one, change) for name, one in value.items()}
+        return {change(name): _map_strings(one, change) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_map_strings(one, change) for one in value]
     return value

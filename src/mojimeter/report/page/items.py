@@ -6,7 +6,7 @@ string. Knows the canonical tables; computes no score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -16,6 +16,7 @@ import polars as pl
 
 from mojimeter import emoji
 from mojimeter.datasets.records import GOLD, TASKS
+from mojimeter.judges.labels import LABELS
 from mojimeter.metrics.bags import Floats
 from mojimeter.metrics.corpus import Attempts
 from mojimeter.metrics.preservation import NO_EMOJI
@@ -40,6 +41,7 @@ def describe_items(
     *,
     texts: bool,
     most: int | None,
+    leaked: Iterable[str],
     settings: Mapping[str, Any],
     ledger: CallLedger | None,
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
@@ -53,6 +55,7 @@ def describe_items(
         index: takes in the emoji.
         texts: whether texts and replies may be shown.
         most: so many items at most, the first ones; None: all.
+        leaked: ids of the posts whose plain text still held an emoji.
         settings, ledger: of the run, for the votes of judges that vote.
     """
     notes: list[str] = []
@@ -67,7 +70,7 @@ def describe_items(
         "lang": shown["lang"].to_list(),
         "author": shown["author"].rank("dense").cast(pl.Int64).to_list(),
         "gold": [index.places(found) for found in shown["emoji"].to_list()],
-        "leaked": shown["leaked"].arg_true().to_list() if "leaked" in shown.columns else [],
+        "leaked": sorted(row_of[post] for post in leaked if post in row_of),
     }
     items["systems"] = {s.name: _replies(s, outputs, row_of, shown.height, index, texts) for s in systems}
     if any("other_attempts" in found for found in items["systems"].values()):
@@ -150,19 +153,25 @@ def _labels(
         shown[judge] = {
             name: {task: _as_string(codes) for task, codes in by_task.items()} for name, by_task in cells[judge].items()
         }
-    return {task: {"labels": names[task]} for task in there}, shown, cells
+    off_list = {task: [label for label in names[task] if label not in LABELS[task]] for task in there}
+    return {task: {"labels": names[task], "off_list": off_list[task]} for task in there}, shown, cells
 
 
 def _commonest(column: pl.Series, task: str, notes: list[str]) -> list[str]:
-    """The labels there are, sorted; the commonest where there are more than one character can tell apart."""
-    counts = column.drop_nulls().value_counts(sort=True)
-    names = counts[column.name].to_list()
+    """The labels there are: those of the list first, then what a judge made up, the commonest first.
+
+    At most as many as one character can tell apart.
+    """
+    counts = dict(column.drop_nulls().value_counts().iter_rows())
+    listed = [label for label in LABELS[task] if label in counts]
+    off_list = sorted((label for label in counts if label not in listed), key=lambda label: (-counts[label], label))
+    names = [*listed, *off_list]
     if len(names) > len(DIGITS):
         notes.append(
-            f"{task}: {len(names)} different labels, of which the list tells the {len(DIGITS)} commonest apart; "
-            "others show as unreadable"
+            f"{task}: {len(names)} different labels, most of them off the list of labels; the rarest "
+            f"{len(names) - len(DIGITS)} show as unreadable"
         )
-    return sorted(names[: len(DIGITS)])
+    return names[: len(DIGITS)]
 
 
 def _labels_by_system(labels: pl.DataFrame, systems: Sequence[Attempts]) -> list[tuple[str, pl.DataFrame]]:
@@ -261,7 +270,7 @@ def _disagreement(
     ]
     n, of = items["n"], "labels"
     if not columns:
-        columns, of = [[_emoji_codes(items["systems"][name]["emoji"], index) for name in names]], "emoji"
+        columns, of = [_emoji_codes([items["systems"][name]["emoji"] for name in names], index)], "emoji"
     return mean_by_item([share_of_unlike_pairs(np.array(c)) for c in columns if len(c) > 1], n), of
 
 
@@ -287,13 +296,17 @@ def share_of_unlike_pairs(codes: np.ndarray[Any, Any]) -> Floats:
     return share
 
 
-def _emoji_codes(given: Sequence[Sequence[int] | None], index: EmojiIndex) -> np.ndarray[Any, Any]:
-    """One number for each different set of emoji (presentation ignored), -2 without a reply."""
+def _emoji_codes(given: Sequence[Sequence[Sequence[int] | None]], index: EmojiIndex) -> list[np.ndarray[Any, Any]]:
+    """By system, a number for each different set of emoji (presentation ignored); -2 without a reply."""
     keys = [emoji.key(string) for string in index.strings]
     sets: dict[frozenset[str], int] = {}
-    return np.array(
-        [-2 if one is None else sets.setdefault(frozenset(keys[i] for i in one), len(sets)) for one in given], dtype=int
-    )
+    return [
+        np.array(
+            [-2 if one is None else sets.setdefault(frozenset(keys[i] for i in one), len(sets)) for one in of_system],
+            dtype=int,
+        )
+        for of_system in given
+    ]
 
 
 def _mattered(cells: Cells, n: int) -> list[float | None]:

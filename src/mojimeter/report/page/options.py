@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from mojimeter.report.page.shapes import check_shape
 from mojimeter.report.page.sources import Source, read_json
 
 Say = Callable[[str, int, int], None]
@@ -30,14 +31,18 @@ class ReportOptions:
     mapping: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_document(folder: Path) -> dict[str, Any] | None:
+def read_document(folder: Path, kind: str) -> dict[str, Any] | None:
     """The scores in a run folder; None where there are none yet.
 
     Raises:
-        InputError: the file holds no JSON object.
+        InputError: the file holds no JSON object, or not what a run of this kind writes.
     """
     file = folder / "scores.json"
-    return read_json(file) if file.is_file() else None
+    if not file.is_file():
+        return None
+    document = read_json(file)
+    check_shape(document, kind, file)
+    return document
 
 
 def card_of(source: Source, data: object, shipped: str) -> str | None:

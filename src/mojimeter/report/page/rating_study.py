@@ -17,6 +17,7 @@ from mojimeter.datasets.records import GOLD
 from mojimeter.datasets.tables import read_table
 from mojimeter.errors import InputError
 from mojimeter.metrics.preservation import UNLEAKED
+from mojimeter.ratings.reading import read_scores
 from mojimeter.ratings.study import Study
 from mojimeter.ratings.summary import summarise
 from mojimeter.report.page.options import ReportOptions, Say
@@ -54,6 +55,7 @@ def study_of(frame: pl.DataFrame, origin: str, options: ReportOptions, say: Any 
                 "system, rater and score; --map OURS=THEIRS names others)"
             )
     system = "system" if "system" in frame.columns else None
+    frame = frame.with_columns(pl.Series("score", read_scores(frame["score"], origin)))
     say(0)
     study = Study(frame, system=system, origin=origin)
     document = summarise(study)
@@ -221,7 +223,7 @@ def _items(frame: pl.DataFrame, options: ReportOptions, notes: list[str]) -> dic
     if frame.height > _MOST_CELLS:
         notes.append(f"{frame.height:,} ratings are too many to list one by one")
         return None
-    frame = frame.with_columns(pl.col("item", "rater").cast(pl.String), pl.col("score").cast(pl.Float64))
+    frame = frame.with_columns(pl.col("item", "rater").cast(pl.String))
     systems = frame["system"].cast(pl.String) if "system" in frame.columns else pl.Series(["all"] * frame.height)
     frame = frame.with_columns(systems.alias("system"))
     ids = frame["item"].unique(maintain_order=True)

@@ -63,7 +63,7 @@ def describe_recommendation(source: Source, index: EmojiIndex, options: ReportOp
     document = source.document
     notes: list[str] = []
     if tables is not None:
-        document = read_document(source.path)
+        document = read_document(source.path, source.kind)
         if document is None:
             say(f"{source.name}: scoring", 0, 1)
             document, tables, notes = _score_unfinished(tables)
@@ -151,6 +151,7 @@ def _from_tables(
         index,
         texts=options.texts,
         most=options.max_items,
+        leaked=document.get("leaks", {}).get("ids", ()),
         settings=tables.settings,
         ledger=ledger,
     )

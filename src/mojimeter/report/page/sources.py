@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from mojimeter.datasets.tables import SUFFIXES
 from mojimeter.errors import InputError
+from mojimeter.models.calls import well_formed
+from mojimeter.report.page.shapes import check_shape
 
 Kind = Literal["recommendation", "disambiguation", "rating_study", "judge"]
 EXPECTED = "expected a run folder, a document saved with --json, or a table of ratings"
@@ -79,9 +81,10 @@ def with_distinct_names(sources: Sequence[Source]) -> list[Source]:
     taken: set[str] = set()
     out = []
     for source in sources:
-        name, number = source.name, 2
+        stem = well_formed(source.name)
+        name, number = stem, 2
         while name in taken:
-            name, number = f"{source.name} ({number})", number + 1
+            name, number = f"{stem} ({number})", number + 1
         taken.add(name)
         out.append(Source(source.path, source.kind, name, source.command, source.document))
     return out
@@ -97,15 +100,20 @@ def _recognise_folder(path: Path) -> Source:
 
 def _recognise_document(path: Path) -> Iterator[Source]:
     document = read_json(path)
-    if "scores" in document and all(isinstance(one, Mapping) for one in document["scores"].values()):
-        for score, one in document["scores"].items():
+    scores = document.get("scores")
+    if isinstance(scores, dict) and scores and all(isinstance(one, dict) for one in scores.values()):
+        for score, one in scores.items():
+            check_shape(one, "rating_study", path)
             yield Source(path, "rating_study", f"{path.stem}: {score}", "ratings study", one)
         return
     if document.get("status") == "partial":
         raise InputError(f"{path}: printed by a run that is not finished, so it holds no scores; give its folder")
     for kind, command, fields in _DOCUMENTS:
         if all(field in document for field in fields):
-            yield Source(path, kind, path.stem, command, document)
+            check_shape(document, kind, path)
+            # a run folder's own file is called after the folder
+            name = path.resolve().parent.name if path.name == "scores.json" else path.stem
+            yield Source(path, kind, name or path.stem, command, document)
             return
     known = ", ".join(sorted({command for _, command, _ in _DOCUMENTS}))
     raise InputError(f"{path}: not a document that can be shown; expected what one of these printed: {known}")
