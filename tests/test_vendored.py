@@ -9,6 +9,7 @@ import re
 from importlib.resources import files
 
 import pytest
+from scripts.vendor_vega import classic_script
 
 from tests.browser import seen
 
@@ -56,6 +57,29 @@ def test_a_vendored_script_is_the_one_its_note_names(name: str):
 def test_the_licence_of_every_library_goes_with_it(package: str):
     text = (ASSETS / "LICENSES.txt").read_text(encoding="utf-8")
     assert re.search(rf"^(.*, )?{package} \d+\.\d+\.\d+", text, re.MULTILINE)
+
+
+MODULE = """import { ascending, isString } from 'vega-util';
+
+const expression = { parameter() {} };
+
+export { expression as expressionInterpreter };
+//# sourceMappingURL=x.map
+"""
+
+
+def test_the_interpreters_module_becomes_a_script_of_the_same_code():
+    assert classic_script(MODULE) == (
+        '(function () {\n"use strict";\nconst { ascending, isString } = vega;\n\n'
+        "const expression = { parameter() {} };\n\n"
+        "globalThis.vegaInterpreter = { expressionInterpreter: expression };\n})();\n"
+    )
+
+
+@pytest.mark.parametrize("line", ["import { ascending, isString } from 'vega-util';", "export { expression as"])
+def test_a_module_of_another_form_is_refused(line: str):
+    with pytest.raises(ValueError):
+        classic_script(MODULE.replace(line, f"// {line}"))
 
 
 def test_charts_are_drawn_without_eval_and_without_inline_styles(page, tmp_path):
