@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from mojimeter.errors import MissingExtraError
+from mojimeter.fonts.marking import mark_emoji
 from mojimeter.report.page.plain_tables import plain_sections
 
 # One idea a file; the order is that of use, page.js starts everything.
@@ -67,7 +68,7 @@ def render(document: dict[str, Any], *, font: bytes) -> str:
     policy = _policy(scripts=[early, boot, script, libraries], styles=[style, font_style])
     return str(
         _template().render(
-            title=_encodable(str(document.get("title") or "mojimeter report")),
+            title=str(document.get("title") or "mojimeter report"),
             version=document.get("version"),
             sections=plain_sections(document),
             policy=policy,
@@ -145,6 +146,7 @@ def _template() -> Any:
         raise MissingExtraError("jinja2", "report", "the report page") from None
     text = files("mojimeter.report.page").joinpath("templates", "page.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"mark": mark_emoji, "encodable": _encodable}
     return environment.from_string(text)
 
 

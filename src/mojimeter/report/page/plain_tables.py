@@ -1,11 +1,10 @@
 """The main tables of every run as plain rows of text: what a browser without scripts shows and what is printed.
 
-Reads the page document and nothing else. Knows no HTML: the template escapes what stands here.
+Reads the page document and nothing else. Knows no HTML: the template escapes and marks what stands here.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +18,6 @@ _PAIR_MEASURES = {
     "bias": "figurative",
 }
 PERCEIVED = "Perceived age and gender are labels, not facts about people."
-# Bidirectional controls, which could turn the page round, and halves of surrogate pairs, which cannot be written.
-_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_HALVES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -48,26 +44,15 @@ def plain_sections(document: Mapping[str, Any]) -> list[PlainSection]:
     return [_section(run) for run in document["runs"]]
 
 
-def readable(text: object) -> str:
-    """The text with bidirectional controls written out and halves of surrogate pairs replaced (U+FFFD)."""
-    shown = _CONTROLS.sub(lambda match: f"[U+{ord(match[0]):04X}]", str(text))
-    return _HALVES.sub("\ufffd", shown)
-
-
 def _section(run: Mapping[str, Any]) -> PlainSection:
     sentences, tables = _READERS.get(run["kind"], _judge)(run)
     lines = [*sentences, *run.get("notes", ()), *([f"Signature: {run['signature']}"] if run.get("signature") else [])]
     return PlainSection(
         run=str(run["id"]),
-        title=readable(run["name"]),
-        sentences=tuple(readable(line) for line in lines if line),
-        tables=tuple(_readable_table(table) for table in tables if table.rows),
+        title=str(run["name"]),
+        sentences=tuple(str(line) for line in lines if line),
+        tables=tuple(table for table in tables if table.rows),
     )
-
-
-def _readable_table(table: PlainTable) -> PlainTable:
-    rows = tuple(tuple(readable(cell) for cell in row) for row in table.rows)
-    return PlainTable(table.caption, table.columns, rows)
 
 
 Parts = tuple[list[str], list[PlainTable]]

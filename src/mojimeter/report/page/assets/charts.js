@@ -8,8 +8,9 @@ const charts = new Set();
  * the colours or the width change.
  */
 function chart({ label, specify, caption = null }) {
-  const holder = el("div", { class: "chart", role: "img", "aria-label": flat(label) });
-  const entry = { holder, specify, width: 0, view: null };
+  const canvas = el("div", { "aria-hidden": "true" }); // Vega names the element that it draws into after itself
+  const holder = el("div", { class: "chart", role: "img", "aria-label": flat(label) }, canvas);
+  const entry = { holder, canvas, specify, width: 0, view: null };
   charts.add(entry);
   new ResizeObserver(() => {
     const width = Math.floor(holder.clientWidth);
@@ -37,7 +38,7 @@ function drawNow(entry) {
   entry.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
     expr: vegaInterpreter.expressionInterpreter, renderer: "svg", logLevel: vega.Error, hover: false, tooltip: () => {},
   });
-  entry.view.initialize(entry.holder).run();
+  entry.view.initialize(entry.canvas).run();
 }
 
 /** After a change of colours: every chart that is still on the page, drawn anew. */

@@ -72,7 +72,7 @@ const disambiguation = {
     const failed = run.systems.map((s) => [s.name, s.failed || 0]).filter(([, n]) => n);
     const unparsed = Object.entries(systems).map(([name, s]) => [name, total(s.unparsed)]).filter(([, n]) => n);
     const told = (list) => list.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ");
-    return [failed.length ? `Failed: ${told(failed)}.` : null, unparsed.length ? `Not read: ${told(unparsed)}.` : null, ...warnings];
+    return [failed.length ? `Calls without an answer: ${told(failed)}.` : null, unparsed.length ? `Not read: ${told(unparsed)}.` : null, ...warnings];
   },
 
   perceived: () => false,
@@ -96,7 +96,7 @@ const disambiguation = {
 };
 
 function pairFailureCounts(row) {
-  return { errors: row.meta.failed || 0, missing: total(row.scores.missing), unparsed: total(row.scores.unparsed) };
+  return { missing: Math.max(row.meta.failed || 0, total(row.scores.no_answer)), unparsed: total(row.scores.unparsed) };
 }
 
 /** The best system against the best baseline, as the run tested it. */

@@ -249,7 +249,7 @@ function savedItem(run, index) {
     if (own.emoji) row[`emoji: ${system}`] = strings(own.emoji[index]);
     for (const condition of Object.keys(own.answer || {})) {
       const answer = own.answer[condition][index];
-      row[`answer ${condition}: ${system}`] = Array.isArray(answer) ? answer.join(" | ") : answer ?? null;
+      row[`answer ${condition}: ${system}`] = answer ?? null;
     }
   }
   for (const [system, byRater] of Object.entries(items.scores || {})) {

@@ -41,30 +41,19 @@ function pairDetail(run, index) {
   ];
 }
 
-/** The answers of one condition, one an attempt, each with its verdict and what it reads the emoji as. */
+/** The answer in one condition, its verdict and what it reads the emoji as. */
 function answersCell(run, name, condition, index) {
   const own = run.items.systems[name] || {};
-  const answers = atCondition(own.answer, condition, index);
-  const verdicts = atCondition(own.verdict, condition, index);
-  const readings = atCondition(own.reading, condition, index);
-  const list = answers === null || answers === undefined ? [] : Array.isArray(answers) ? answers : [answers];
-  if (!list.length) return el("span", { class: "soft" }, "no answer");
-  return list.map((answer, attempt) => el(
+  const answer = own.answer?.[condition]?.[index];
+  const failed = own.error?.[condition]?.[index];
+  if (answer === null || answer === undefined) return el("span", { class: "warn" }, failed ? ["failed: ", words(failed)] : "no answer");
+  return el(
     "div", { class: "attempt" },
-    answer === null || answer === undefined ? el("span", { class: "warn" }, "no answer") : quoted(answer, run.items.lang?.[index], "q", "reply"),
-    el("span", { class: "outcome" }, condition === "none" ? null : verdictMark(pick(verdicts, attempt)), readingMark(pick(readings, attempt), run, index)),
-    own.error?.[condition]?.[index] ? el("span", { class: "warn" }, "failed: ", words(own.error[condition][index])) : null,
-  ));
-}
-
-function atCondition(table, condition, index) {
-  return table?.[condition]?.[index];
-}
-
-/** The part of an attempt: of a word one letter, of a list one member. */
-function pick(values, attempt) {
-  if (values === null || values === undefined) return null;
-  return values[attempt] ?? null;
+    quoted(answer, run.items.lang?.[index], "q", "reply"),
+    el("span", { class: "outcome" },
+      condition === "none" ? null : verdictMark(own.verdict?.[condition]?.[index]),
+      readingMark(own.reading?.[condition]?.[index], run, index)),
+  );
 }
 
 function verdictMark(letter) {
@@ -74,25 +63,20 @@ function verdictMark(letter) {
 
 /** Which of the two contexts' readings an answer has. */
 function readingMark(reading, run, index) {
-  if (reading === null || reading === "." || reading === undefined) return null;
-  const known = { 1: "1", 2: "2", n: "neither", neither: "neither", "?": "not read" }[reading] || String(reading);
-  const kind = run.items[`reading_${known}`]?.[index];
-  const what = known === "1" || known === "2" ? `reads it as context ${known}${kind ? `, ${flat(kind)}` : ""}` : known === "neither" ? "reads it as neither" : flat(known);
-  return el("span", { class: "ci" }, what);
+  if (reading === "n") return el("span", { class: "ci" }, "reads it as neither");
+  if (reading !== "1" && reading !== "2") return null;
+  const kind = run.items[`reading_${reading}`]?.[index];
+  return el("span", { class: "ci" }, `reads it as in context ${reading}${kind ? `, ${flat(kind)}` : ""}`);
 }
 
-/** Whether answers differ between conditions, as the verifier said in both orders. */
+const DIFFERENCES = { t: "differ", f: "the same", "?": "not read, or asked in one order only" };
+
+/** Whether answers differ between conditions, as the verifier says. */
 function differsCell(run, name, index) {
   const own = run.items.systems[name]?.differs || {};
   const rows = [["1-2", "1 and 2"], ["1-none", "1 and none"], ["2-none", "2 and none"]]
-    .map(([pair, label]) => [label, own[pair]?.[index]])
-    .filter(([, letters]) => letters !== undefined && letters !== null && letters !== "");
+    .map(([pair, label]) => [label, DIFFERENCES[own[pair]?.[index]]])
+    .filter(([, word]) => word);
   if (!rows.length) return el("span", { class: "soft" }, "not compared");
-  return rows.map(([label, letters]) => {
-    const asked = [...letters].filter((letter) => letter !== ".");
-    const yes = asked.filter((letter) => letter === "t").length;
-    const unread = asked.filter((letter) => letter === "?").length;
-    const word = yes === asked.length ? "differ" : yes ? `differ in ${yes} of ${asked.length} orders` : "the same";
-    return el("span", { class: "label" }, `${label}: ${asked.length ? word : "not compared"}${unread ? `, ${unread} not read` : ""}`);
-  });
+  return rows.map(([label, word]) => el("span", { class: "label" }, `${label}: ${word}`));
 }

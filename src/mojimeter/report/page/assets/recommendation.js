@@ -91,10 +91,10 @@ const recommendation = {
 
   alerts(run) {
     const { leaks, warnings = [] } = run.document;
-    const failed = run.systems.map((s) => [s.name, s.failed || 0]).filter(([, n]) => n);
+    const failed = run.systems.map((s) => [s.name, failureCounts(run.document.systems[s.name] || {}, s).missing]).filter(([, n]) => n && n > 0);
     const unparsed = Object.entries(run.document.systems).map(([name, s]) => [name, total(s.replies?.unparsed_labels)]).filter(([, n]) => n);
     return [
-      failed.length ? `Failed: ${failed.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ")}. They count as not preserved.` : null,
+      failed.length ? `Calls without a reply: ${failed.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ")}. They count as not preserved.` : null,
       unparsed.length ? `Labels that could not be read: ${unparsed.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ")}.` : null,
       leaks?.count ? `${plural(leaks.count, "plain text")} still held emoji, a hint to the recommender.` : null,
       ...warnings,
@@ -153,8 +153,11 @@ function countCell(count, isExpected = false) {
 /** What failed of a system, by kind. */
 function failureCounts(scores, meta) {
   const replies = scores.replies || {};
-  const counts = { errors: Math.max(replies.errors || 0, meta.failed || 0), missing: replies.missing || 0, unlabelled: replies.unlabelled || 0 };
-  return { ...counts, unparsed: total(replies.unparsed_labels ?? scores.unparsed) };
+  return {
+    missing: Math.max(replies.missing || 0, replies.errors || 0, meta.failed || 0), // a call with an error mostly has no reply either
+    unlabelled: replies.unlabelled || 0,
+    unparsed: total(replies.unparsed_labels ?? scores.unparsed),
+  };
 }
 
 function sumOf(counts) {
@@ -162,9 +165,10 @@ function sumOf(counts) {
 }
 
 function failureCell(counts) {
-  const names = { errors: "failed", missing: "missing", unlabelled: "no label", unparsed: "not read" };
-  const told = Object.entries(counts).filter(([, n]) => n).map(([kind, n]) => `${n.toLocaleString("en-US")} ${names[kind]}`);
-  return [countCell(sumOf(counts)), told.length ? el("span", { class: "ci" }, told.join(", ")) : null];
+  const names = { missing: "no reply", unlabelled: "no label", unparsed: "not read" };
+  const told = Object.entries(counts).filter(([, n]) => n);
+  if (!told.length) return countCell(0);
+  return told.map(([kind, n]) => el("span", { class: "value warn" }, `${n.toLocaleString("en-US")} ${names[kind]}`));
 }
 
 /** Who can be the best system, as far as these data say. */

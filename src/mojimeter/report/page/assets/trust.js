@@ -50,7 +50,7 @@ function failureTable(run) {
   const kinds = Object.entries({ ...FAILURES, ...ODD_REPLIES });
   const rows = run.systems.map((meta) => {
     const replies = run.document.systems[meta.name]?.replies || {};
-    return { name: meta.name, total: replies.total ?? null, failed: meta.failed || 0, unparsed: total(replies.unparsed_labels), ...Object.fromEntries(kinds.map(([key]) => [key, replies[key] ?? 0])) };
+    return { name: meta.name, total: replies.total ?? null, unparsed: total(replies.unparsed_labels), ...Object.fromEntries(kinds.map(([key]) => [key, replies[key] ?? 0])) };
   });
   const shown = kinds.filter(([key]) => rows.some((row) => row[key]));
   const none = kinds.filter(([key]) => !rows.some((row) => row[key])).map(([, [, title]]) => title);
@@ -61,7 +61,6 @@ function failureTable(run) {
       columns: [
         { key: "name", label: "system", text: true, get: (r) => r.name, cell: (r) => breakable(r.name) },
         { key: "total", label: "replies", unit: "count", optional: true, get: (r) => r.total },
-        ...(rows.some((r) => r.failed) ? [count("failed", "failed", "calls that failed")] : []),
         ...shown.map(([key, [label, title]]) => count(key, label, title)),
         count("unparsed", "unparsed labels", "labels that could not be read, all tasks"),
       ],
@@ -92,13 +91,12 @@ function judgeAgreement(run) {
 }
 
 function pairFailures(run) {
-  const rows = run.systems.map((meta) => ({ name: meta.name, failed: meta.failed || 0, missing: total(run.document.systems[meta.name]?.missing), unparsed: run.document.systems[meta.name]?.unparsed }));
+  const rows = run.systems.map((meta) => ({ name: meta.name, failed: meta.failed || 0, unparsed: run.document.systems[meta.name]?.unparsed }));
   return dataTable({
     caption: "Failures, counts", name: `failures-${run.id}`,
     columns: [
       { key: "name", label: "system", text: true, get: (r) => r.name, cell: (r) => breakable(r.name) },
-      { key: "failed", label: "failed", get: (r) => r.failed, cell: (r) => countCell(r.failed) },
-      { key: "missing", label: "missing", get: (r) => r.missing, cell: (r) => countCell(r.missing) },
+      { key: "failed", label: "no answer", get: (r) => r.failed, cell: (r) => countCell(r.failed) },
       { key: "unparsed", label: "not read", get: (r) => total(r.unparsed), cell: (r) => [countCell(total(r.unparsed)), unreadKinds(r.unparsed)] },
     ],
     groups: [{ rows }],
