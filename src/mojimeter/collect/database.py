@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, func, make_url, select
@@ -24,12 +25,32 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from mojimeter.collect.schema import SCHEMA_VERSION, bring_up_to_date, refuse_newer, stored_version
 from mojimeter.errors import InputError, MissingExtraError, MojimeterError
 
+T = TypeVar("T")
+
 #: Seconds that a write waits for other processes that write.
 PATIENCE: Final = 30
 PASSWORD_VARIABLE: Final = "PGPASSWORD"
 _DUMPS = partial(json.dumps, ensure_ascii=False)
 _WRITES: Final = "mojimeter_writes"
-_locks: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
+_queues: WeakKeyDictionary[Any, _Queue] = WeakKeyDictionary()
+
+
+class _Piece:
+    """A piece of work that waits to be done in some transaction, and what came of it."""
+
+    def __init__(self, work: Callable[[Connection], Any]) -> None:
+        self.work = work
+        self.done = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+class _Queue:
+    """Those in this process who wait to write to one SQLite file."""
+
+    def __init__(self) -> None:
+        self.turn = Lock()
+        self.waiting: deque[_Piece] = deque()
 
 
 class Unavailable(MojimeterError):  # noqa: N818 - a state of the database, which passes
@@ -87,6 +108,7 @@ def _prepare_sqlite(connection: Any, record: object) -> None:
         f"busy_timeout = {PATIENCE * 1000}",
         "foreign_keys = ON",
         "recursive_triggers = ON",
+        "cache_size = -256",  # KiB a connection: the serving process stays small, and a rating touches few pages
     ):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -107,8 +129,68 @@ def writing(engine: Engine) -> Iterator[Connection]:
         Unavailable: the database could not do it.
         sqlalchemy.exc.IntegrityError: a rule of the schema was broken.
     """
-    lock = _lock_of(engine) if engine.dialect.name == "sqlite" else nullcontext()
-    with lock, _translated(), engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
+    turn = _queue_of(engine).turn if engine.dialect.name == "sqlite" else nullcontext()
+    with turn, _transaction(engine) as connection:
+        yield connection
+
+
+def write(engine: Engine, work: Callable[[Connection], T]) -> T:
+    """Do a short piece of work in a transaction, which is on disk when this returns.
+
+    In SQLite the pieces of threads that wait at the same time share one transaction, because what takes the time is
+    that it must reach the disk. So a piece must raise before it has written anything, or not at all.
+
+    Raises:
+        Unavailable: the database could not do it.
+        whatever `work` raises.
+    """
+    if engine.dialect.name != "sqlite":
+        with _transaction(engine) as connection:
+            return work(connection)
+    queue, piece = _queue_of(engine), _Piece(work)
+    queue.waiting.append(piece)
+    with queue.turn:
+        if not piece.done:  # nobody who had the turn before us took it along
+            _do_waiting(engine, queue)
+    if piece.error is not None:
+        raise piece.error
+    done: T = piece.result
+    return done
+
+
+def _do_waiting(engine: Engine, queue: _Queue) -> None:
+    """Do all that waits in one transaction; what fails in it fails alone, but the commit is everybody's."""
+    taken: list[_Piece] = []
+    try:
+        with _transaction(engine) as connection:
+            while queue.waiting:
+                piece = queue.waiting.popleft()
+                taken.append(piece)
+                try:
+                    piece.result = piece.work(connection)
+                except (MojimeterError, IntegrityError) as error:
+                    piece.error = error
+    except BaseException as error:
+        for piece in taken:
+            # whoever was refused was so before anything was written; for the others nothing was
+            piece.error = piece.error or _of_its_own(error)
+        if not isinstance(error, Exception):
+            raise
+    finally:
+        for piece in taken:
+            piece.done = True
+
+
+def _of_its_own(error: BaseException) -> BaseException:
+    """An error for one thread of those that shared it: an exception raised twice would mix up tracebacks."""
+    if isinstance(error, Exception):
+        return Unavailable(str(error)) if isinstance(error, Unavailable) else error
+    return Unavailable("the study's database cannot be used now: interrupted")
+
+
+@contextmanager
+def _transaction(engine: Engine) -> Iterator[Connection]:
+    with _translated(), engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
         yield connection
 
 
@@ -126,8 +208,8 @@ def reading(engine: Engine) -> Iterator[Connection]:
             yield connection
 
 
-def _lock_of(engine: Engine) -> Lock:
-    return _locks.setdefault(engine, Lock())
+def _queue_of(engine: Engine) -> _Queue:
+    return _queues.setdefault(engine, _Queue())
 
 
 @contextmanager

@@ -17,10 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, Engine, Row, and_, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from mojimeter.collect.database import Unavailable, migrate, open_database, reading, writing
+from mojimeter.collect import statements
+from mojimeter.collect.database import Unavailable, migrate, open_database, reading, write, writing
 from mojimeter.collect.records import (
     AdminSession,
     BadValue,
@@ -35,7 +36,7 @@ from mojimeter.collect.records import (
     Session,
     StoreError,
 )
-from mojimeter.collect.schema import assignments, cells, checks, events, raters, sessions
+from mojimeter.collect.schema import checks, events, raters, sessions
 from mojimeter.collect.schema import study as facts
 from mojimeter.collect.study import SETTINGS, StudyConfig, database_of, read_study
 from mojimeter.errors import InputError
@@ -193,13 +194,8 @@ class Store:
 
     def _session_row(self, cookie: str) -> Row[str, str | None] | None:
         hashed = hash_of(cookie)
-        query = (
-            select(sessions.c.hash, sessions.c.rater_id)
-            .select_from(sessions.outerjoin(raters, raters.c.id == sessions.c.rater_id))
-            .where(sessions.c.hash == hashed, sessions.c.expires > self._now(), raters.c.revoked.is_(None))
-        )
         with reading(self.engine) as connection:
-            found = connection.execute(query).first()
+            found = connection.execute(statements.SESSION, {"hash": hashed, "now": self._now()}).first()
         return found if found is not None and hmac.compare_digest(found.hash, hashed) else None
 
     def leave(self, cookie: str) -> None:
@@ -251,27 +247,16 @@ class Store:
         """
         with reading(self.engine) as connection:
             who = _rater(connection, rater)
-            total = connection.execute(
-                select(func.count()).select_from(assignments).where(assignments.c.rater_id == rater)
-            ).scalar_one()
-            left = connection.execute(
-                select(func.count(), func.min(assignments.c.position)).where(*_unrated(rater))
-            ).one()
-            training = connection.execute(
-                select(func.count()).where(assignments.c.rater_id == rater, assignments.c.part == "training")
-            ).scalar_one()
-            practising = connection.execute(
-                select(exists(select(1).where(*_unrated(rater), assignments.c.part == "training")))
-            ).scalar()
+            found = connection.execute(statements.STATE, {"rater": rater}).one()
         return RaterState(
             consented=who.consented is not None,
             withdrawn=who.withdrawn is not None,
-            training=training,
-            training_done=not practising,
-            done=total - left[0],
-            total=total,
-            next_position=left[1],
-            completed=total > 0 and left[0] == 0,
+            training=found.training,
+            training_done=found.practising == 0,
+            done=found.total - found.left,
+            total=found.total,
+            next_position=found.following,
+            completed=found.total > 0 and found.left == 0,
         )
 
     def page(self, rater: str, position: int) -> CellPage:
@@ -292,19 +277,10 @@ class Store:
         Raises:
             Closed: as `page`.
         """
-        query = (
-            select(assignments.c.position, assignments.c.part, cells, _current_value())
-            .select_from(assignments.join(cells, cells.c.id == assignments.c.cell_id))
-            .where(assignments.c.rater_id == rater, assignments.c.position >= start)
-            .order_by(assignments.c.position)
-            .limit(count)
-        )
         with reading(self.engine) as connection:
             _refuse_closed(_rater(connection, rater))
-            total = connection.execute(
-                select(func.max(assignments.c.position)).where(assignments.c.rater_id == rater)
-            ).scalar()
-            rows = connection.execute(query).all()
+            total = connection.execute(statements.LAST, {"rater": rater}).scalar()
+            rows = connection.execute(statements.PAGES, {"rater": rater, "place": start, "most": count}).all()
         return [self._page(row, total or 0) for row in rows]
 
     def _page(self, row: Row[Any], total: int) -> CellPage:
@@ -434,40 +410,37 @@ class Store:
 
     def _rate(self, rater: str, rating: Rating, value: str, session: Session | None) -> Saved:
         now = self._now()
-        with writing(self.engine) as connection:
-            _refuse_closed(_rater(connection, rater))
-            earlier = connection.execute(select(events).where(events.c.key == rating.key)).first()
+
+        def work(connection: Connection) -> Saved:
+            found = connection.execute(statements.PLACE, {"rater": rater, "place": rating.position}).first()
+            if found is None:
+                raise NotYours("there is no such rater")
+            _refuse_closed(found)
+            earlier = connection.execute(statements.EARLIER, {"key": rating.key}).first()
             if earlier is not None:
-                same = (rater, rating.position, rating.cell_id, value)
-                if (earlier.rater_id, earlier.position, earlier.cell_id, earlier.value) != same:
+                if tuple(earlier) != (rater, rating.position, rating.cell_id, value):
                     raise KeyReused("this key stands for another rating")
                 return Saved(rating.key, rating.position, _next(connection, rater, rating.position), fresh=False)
-            cell = connection.execute(
-                select(assignments.c.cell_id).where(
-                    assignments.c.rater_id == rater, assignments.c.position == rating.position
-                )
-            ).scalar()
-            if cell is None or not hmac.compare_digest(cell.encode(), rating.cell_id.encode()):
+            if found.cell_id is None or not hmac.compare_digest(found.cell_id.encode(), rating.cell_id.encode()):
                 raise NotYours("there is no such item")
-            connection.execute(
-                insert(events).values(
-                    key=rating.key,
-                    rater_id=rater,
-                    position=rating.position,
-                    cell_id=cell,
-                    value=value,
-                    shown_at=rating.shown_at,
-                    duration_ms=rating.duration_ms,
-                    received_at=now,
-                    session=None if session is None else session.hash[:16],
-                )
-            )
+            event = {
+                "key": rating.key,
+                "rater_id": rater,
+                "position": rating.position,
+                "cell_id": found.cell_id,
+                "value": value,
+                "shown_at": rating.shown_at,
+                "duration_ms": rating.duration_ms,
+                "received_at": now,
+                "session": None if session is None else session.hash[:16],
+            }
+            connection.execute(statements.RATE, event)
             following = _next(connection, rater, rating.position)
             if following is None:
-                connection.execute(
-                    update(raters).where(raters.c.id == rater, raters.c.completed.is_(None)).values(completed=now)
-                )
-        return Saved(rating.key, rating.position, following, fresh=True)
+                connection.execute(statements.COMPLETE, {"rater": rater, "now": now})
+            return Saved(rating.key, rating.position, following, fresh=True)
+
+        return write(self.engine, work)
 
 
 def _fact(connection: Connection, key: str) -> str | None:
@@ -485,13 +458,13 @@ def _csrf(cookie: str) -> str:
 
 
 def _rater(connection: Connection, rater: str) -> Row[Any]:
-    found = connection.execute(select(raters).where(raters.c.id == rater)).first()
+    found = connection.execute(statements.RATER, {"rater": rater}).first()
     if found is None:
         raise NotYours("there is no such rater")
     return found
 
 
-def _refuse_closed(rater: Row[Any], *, consent: bool = True) -> None:
+def _refuse_closed(rater: Any, *, consent: bool = True) -> None:
     if rater.revoked is not None:
         raise Closed("revoked")
     if rater.withdrawn is not None:
@@ -500,32 +473,10 @@ def _refuse_closed(rater: Row[Any], *, consent: bool = True) -> None:
         raise Closed("consent")
 
 
-def _unrated(rater: str) -> tuple[Any, ...]:
-    rated = exists().where(
-        and_(events.c.rater_id == assignments.c.rater_id, events.c.position == assignments.c.position)
-    )
-    return assignments.c.rater_id == rater, ~rated
-
-
 def _next(connection: Connection, rater: str, position: int) -> int | None:
     """The next position without a rating: after this one, else the first; None where all are rated."""
-    after = connection.execute(
-        select(func.min(assignments.c.position)).where(*_unrated(rater), assignments.c.position > position)
-    ).scalar()
+    after: int | None = connection.execute(statements.NEXT, {"rater": rater, "place": position}).scalar()
     if after is not None:
-        return int(after)
-    first: int | None = connection.execute(select(func.min(assignments.c.position)).where(*_unrated(rater))).scalar()
+        return after
+    first: int | None = connection.execute(statements.NEXT, {"rater": rater, "place": 0}).scalar()
     return first
-
-
-def _current_value() -> Any:
-    """The value of the event with the greatest number of a rater's position; null where there is none."""
-    return (
-        select(events.c.value)
-        .where(events.c.rater_id == assignments.c.rater_id, events.c.position == assignments.c.position)
-        .order_by(events.c.number.desc())
-        .limit(1)
-        .correlate(assignments)
-        .scalar_subquery()
-        .label("value")
-    )
