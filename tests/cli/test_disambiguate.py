@@ -113,6 +113,22 @@ def test_the_table_for_people_fits_80_columns_and_says_what_is_missing(folder: P
     assert "warning" not in result.stdout
 
 
+def test_the_tables_mark_kin_of_the_verifier_and_say_what_it_means(folder: Path) -> None:
+    document = _document(folder)
+    assert [scores["kin"] for scores in document["systems"].values()] == [False, False], "no verifier was asked"
+    document["systems"]["s"]["kin"] = True
+    out = io.StringIO()
+    print_disambiguation(document, file=out, width=80)
+    shown = out.getvalue()
+    assert shown.count("s (kin)") == 3, "leaderboard, groups, what is out of the ordinary"
+    assert "t (kin)" not in shown
+    assert "(kin): the verifier is this system or of the same maker, and may favour it." in shown
+    for scores in document["systems"].values():
+        del scores["kin"]  # as a run of an earlier version has it
+    print_disambiguation(document, file=(old := io.StringIO()), width=80)
+    assert "(kin)" not in old.getvalue()
+
+
 def test_peoples_verdicts_measure_the_verifier(folder: Path) -> None:
     people = "id,system,condition,verdict\na,s,1,right\na,s,2,wrong\nb,s,1,wrong\nb,s,2,right\n"
     (folder / "people.csv").write_text(people, encoding="utf-8")

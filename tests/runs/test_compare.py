@@ -25,9 +25,10 @@ def write_run(
 ) -> Path:
     """A run of one task: each system's labels are given, the original's are all ``positive``."""
     chosen = POSTS[:posts]
-    labels = [(i, "gold", "j", "positive") for i, _, _ in chosen]
+    judge = signature.judge
+    labels = [(i, "gold", judge, "positive") for i, _, _ in chosen]
     labels += [
-        (p[0], name, "j", label) for name, given in systems.items() for p, label in zip(chosen, given, strict=True)
+        (p[0], name, judge, label) for name, given in systems.items() for p, label in zip(chosen, given, strict=True)
     ]
     with RunFolder(path) as folder:
         folder.write_settings({"systems": list(systems)})
@@ -130,3 +131,42 @@ def test_the_command_prints_one_json_object_or_a_verdict(tmp_path: Path) -> None
     assert document["signatures"] == [str(SIGNATURE)] * 2
     shown = CliRunner().invoke(app, ["compare", str(a), str(b)])
     assert "a tie, on 8 posts by 4 authors" in shown.stdout
+
+
+def test_systems_of_the_judges_maker_are_flagged_in_the_table_and_the_json(tmp_path: Path) -> None:
+    judged = replace(SIGNATURE, judge="openai/gpt-4o-mini")
+    a = write_run(tmp_path / "a", {"openai/gpt-4o": GOOD, "x/llama3.1": HALF}, judged)
+    b = write_run(tmp_path / "b", {"openai/gpt-4o": HALF, "x/llama3.1": GOOD}, judged)
+    result = CliRunner().invoke(app, ["compare", str(a), str(b), "--json"])
+    document = json.loads(result.stdout)
+    assert {pair["first"]: pair["kin"] for pair in document["pairs"]} == {
+        "openai/gpt-4o": [True, True],
+        "x/llama3.1": [False, False],
+    }
+    (warning,) = document["warnings"]
+    assert warning.startswith("the judge openai/gpt-4o-mini may favour its own kin")
+    assert "openai/gpt-4o (same maker)" in warning
+    mixed = compare_runs(a, b, systems=["x/llama3.1", "openai/gpt-4o"]).pairs[0]
+    assert mixed.kin == (False, True)
+    shown = CliRunner().invoke(app, ["compare", str(a), str(b)], env={"COLUMNS": "160"}).stdout
+    assert "openai/gpt-4o (kin)" in shown
+    assert "x/llama3.1 (kin)" not in shown
+    assert "(kin): the judge is this system or of the same maker; see judge bias." in shown
+
+
+def test_overlap_has_no_judge_and_so_no_kin(tmp_path: Path) -> None:
+    judged = replace(SIGNATURE, judge="openai/gpt-4o-mini")
+    a, b = (write_run(tmp_path / name, {"openai/gpt-4o": GOOD}, judged) for name in "ab")
+    found = compare_runs(a, b, metric="f1")
+    assert found.pairs[0].kin == (False, False)
+    assert found.warnings == ()
+
+
+def test_a_run_that_says_which_model_its_judges_name_stands_for_is_believed(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", {"openai/gpt-4o": GOOD})
+    with RunFolder(a) as folder:
+        folder.write_settings({"known_as": {"j": "openai/gpt-4o"}})
+    found = compare_runs(a, a)
+    assert found.pairs[0].kin == (True, True)
+    assert "j (openai/gpt-4o)" in found.warnings[0]
+    assert "openai/gpt-4o (itself)" in found.warnings[0]

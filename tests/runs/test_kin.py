@@ -9,8 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from mojimeter.datasets.pairs import ANSWER_COLUMNS
 from mojimeter.errors import InputError
 from mojimeter.report.terminal import print_scores
+from mojimeter.runs.disambiguate import DisambiguateSettings, PairsRun, score_run
+from mojimeter.runs.kin import with_kin
 from mojimeter.runs.scoring import ScoringOptions, score_document
 
 SYSTEMS = ("gpt-4o", "llama3.1-70b", "baseline/none")
@@ -107,3 +110,43 @@ def test_without_judges_there_is_no_kin(tmp_path: Path) -> None:
     _document(tmp_path, ("j",))
     document = score_document(tmp_path / "posts.csv", [tmp_path / "replies.csv"], options=ScoringOptions(draws=20))
     assert set(_flags(document["systems"]).values()) == {False}
+
+
+def _pairs_document(verifier: str | None) -> dict[str, Any]:
+    systems = ("openai/gpt-4o", "x/llama3.1", "baseline/no-context:openai/gpt-4o", "baseline/commoner")
+    document = {"systems": {name: {} for name in systems}, "warnings": []}
+    return with_kin(document, [verifier] if verifier else [], role="verifier")
+
+
+def test_a_verifier_flags_its_own_kin_shown_contexts_or_not() -> None:
+    document = _pairs_document("openai/gpt-4o-mini")
+    assert [name for name, kin in _flags(document["systems"]).items() if kin] == [
+        "openai/gpt-4o",
+        "baseline/no-context:openai/gpt-4o",
+    ]
+    (warning,) = document["warnings"]
+    assert warning.startswith("the verifier openai/gpt-4o-mini may favour its own kin")
+    assert "judge bias" not in warning, "that command reads labels, not verdicts"
+
+
+@pytest.mark.parametrize("verifier", ["embedded", "anthropic/claude-sonnet", None])
+def test_a_verifier_that_made_none_of_the_systems_flags_nothing(verifier: str | None) -> None:
+    document = _pairs_document(verifier)
+    assert set(_flags(document["systems"]).values()) == {False}
+    assert document["warnings"] == []
+
+
+def test_the_document_of_a_run_of_pairs_says_who_is_kin_of_its_verifier(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text(
+        "id,category,text,emoji,question,context_1,answer_1,context_2,answer_2,reading_1,reading_2,lang\n"
+        "a,situation,the hall is 🔥,🔥,What about it?,Engines came.,A blaze.,A band came.,Great music.,"
+        "literal,figurative,en\n",
+        encoding="utf-8",
+    )
+    settings = DisambiguateSettings(str(pairs), ("openai/gpt-4o",), "openai/gpt-4o-mini", draws=20)
+    rows = [("a", "openai/gpt-4o", c, "A blaze.", "right", "1") for c in ("1", "2", "none")]
+    answers = pl.DataFrame(rows, schema=dict.fromkeys(ANSWER_COLUMNS, pl.String), orient="row")
+    document = score_run(PairsRun(settings), answers, pl.DataFrame())
+    assert _flags(document["systems"]) == {"openai/gpt-4o": True}
+    assert any(w.startswith("the verifier openai/gpt-4o-mini may favour") for w in document["warnings"])

@@ -37,8 +37,7 @@ def print_comparison(comparison: Comparison) -> None:
         result = pair.result
         low, high = result.difference.ci or (None, None)
         table.add_row(
-            pair.first,
-            pair.second,
+            *(name + (" (kin)" if kin else "") for name, kin in zip((pair.first, pair.second), pair.kin, strict=True)),
             f"{pair.values[0]:.2f}",
             f"{pair.values[1]:.2f}",
             f"{result.difference.value:+.2f}",
@@ -53,6 +52,8 @@ def print_comparison(comparison: Comparison) -> None:
         "p: sign-flip test over authors. detectable: the smallest true difference that this comparison would find "
         "with 80% power; a tie says no more than that the difference may well be smaller."
     )
+    if any(kin for pair in comparison.pairs for kin in pair.kin):
+        console.print("(kin): the judge is this system or of the same maker; see judge bias.")
     for side, signature in zip("AB", comparison.signatures, strict=True):
         console.print(f"{side} {signature}", soft_wrap=True)
 

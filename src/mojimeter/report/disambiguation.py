@@ -57,6 +57,8 @@ def print_disambiguation(document: Mapping[str, Any], file: IO[str] | None = Non
     console.print("answers were independent; aware: the two answers differ in meaning; varied: an")
     console.print("answer differs from the one without context; figur.: figurative among readings")
     console.print("taken, 50 where neither kind is preferred.")
+    if any(scores.get("kin") for scores in systems.values()):
+        console.print("(kin): the verifier is this system or of the same maker, and may favour it.")
     console.print()
     console.print("Pair accuracy by kind of context and by language, percent", style="bold")
     console.print(_by_group(data, systems))
@@ -112,7 +114,7 @@ def _leaderboard(systems: Mapping[str, Any]) -> Table:
         shown += [scores["output_variability"], scores["bias"]]
         table.add_row(
             str(best) if best == worst else f"{best}-{worst}",
-            _shown(name),
+            _shown(name, scores),
             _percent(scores["acc_pair"]),
             _interval(scores["acc_pair"]),
             *map(_percent, shown),
@@ -130,7 +132,7 @@ def _by_group(data: Mapping[str, Any], systems: Mapping[str, Any]) -> Table:
     _numbers(table, *categories, *languages)
     for name, scores in systems.items():
         cells = [_of(scores["by_category"], c) for c in categories] + [_of(scores["by_lang"], x) for x in languages]
-        table.add_row(_shown(name), *cells, style="dim" if is_baseline(name) else None)
+        table.add_row(_shown(name, scores), *cells, style="dim" if is_baseline(name) else None)
     return table
 
 
@@ -143,7 +145,7 @@ def _oddities(systems: Mapping[str, Any]) -> Table:
     for name in shown:
         table.add_column(name, justify="right", overflow="fold")
     for system, scores in systems.items():
-        table.add_row(_shown(system), *[str(scores[name]) for name in shown])
+        table.add_row(_shown(system, scores), *[str(scores[name]) for name in shown])
     return table
 
 
@@ -223,8 +225,9 @@ def _numbers(table: Table, *columns: str) -> None:
         table.add_column(column, justify="right", no_wrap=True)
 
 
-def _shown(name: str) -> str:
-    return name + (" (b)" if is_baseline(name) else "")
+def _shown(name: str, scores: Mapping[str, Any]) -> str:
+    # runs of earlier versions do not say who is kin
+    return name + (" (b)" if is_baseline(name) else "") + (" (kin)" if scores.get("kin") else "")
 
 
 def _of(groups: Mapping[str, Any], name: str) -> str:

@@ -19,6 +19,7 @@ from mojimeter.errors import InputError
 from mojimeter.metrics.recommendation import score_recommendations
 from mojimeter.metrics.results import RecommendationScores
 from mojimeter.runs.folder import RunFolder, read_settings
+from mojimeter.runs.kin import kin_of_judge, kin_warning
 from mojimeter.runs.signature import Signature
 from mojimeter.stats.paired import PairedDifference, paired_difference
 
@@ -36,15 +37,18 @@ class Compared:
         first, second: the systems' names.
         values: their means over the common posts, in percent.
         result: first minus second, in percentage points.
+        kin: whether the judge behind the values is that system or of the same maker; never where no judge is.
     """
 
     first: str
     second: str
     values: tuple[float, float]
     result: PairedDifference
+    kin: tuple[bool, bool] = (False, False)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"first": self.first, "second": self.second, "values": list(self.values), **self.result.to_dict()}
+        named = {"first": self.first, "second": self.second, "kin": list(self.kin), "values": list(self.values)}
+        return {**named, **self.result.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +121,28 @@ def compare_runs(
         warnings.append(
             f"{', '.join(leaked)}: the prompt held the judge's own labels; compare --metric average_unleaked"
         )
+    kin, known_as = _kin(signatures[0].judge, pairs, metric, (first, second))
+    if kin:
+        warnings.append(kin_warning(signatures[0].judge, kin, known_as))
+    compared = [_compare(scores, pair, metric, authors, draws, seed) for pair in pairs]
     return Comparison(
         (str(first), str(second)),
         (str(signatures[0]), str(signatures[1])),
         metric,
-        tuple(_compare(scores, pair, metric, authors, draws, seed) for pair in pairs),
+        tuple(replace(pair, kin=(pair.first in kin, pair.second in kin)) for pair in compared),
         tuple(warnings),
     )
+
+
+def _kin(
+    judge: str, pairs: Sequence[tuple[str, str]], metric: str, runs: Sequence[str | Path]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Kin of the judge among the systems compared, and which model the runs say a judge's name stands for."""
+    known_as: dict[str, str] = {}
+    for run in runs:
+        known_as |= (read_settings(run) or {}).get("known_as", {})
+    systems = list(dict.fromkeys(name for pair in pairs for name in pair))
+    return {} if metric == "f1" else kin_of_judge(judge, systems, known_as), known_as
 
 
 def _signature(path: Path) -> Signature:

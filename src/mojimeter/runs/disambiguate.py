@@ -36,6 +36,7 @@ from mojimeter.metrics.disambiguation import score_disambiguation
 from mojimeter.models.calls import CallLedger, Request, well_formed
 from mojimeter.models.prices import Budget, Price, price_of
 from mojimeter.runs.folder import CALLS, RunFolder
+from mojimeter.runs.kin import with_kin
 from mojimeter.runs.scoring import ColumnMap
 from mojimeter.systems.answerers import (
     BASELINES,
@@ -446,6 +447,7 @@ def score_run(run: PairsRun, answers: pl.DataFrame, differences: pl.DataFrame) -
     if run.given_left_out:
         note = f"{run.given_left_out} answers in files are to pairs that are not among these; they are left out"
         document["warnings"] = [*document["warnings"], note]
+    document = with_kin(document, [run.verifier.name] if run.verifier else [], role="verifier")
     return {**document, "given": [who.name for who in run.answerers if isinstance(who, GivenAnswers)]}
 
 
