@@ -32,7 +32,14 @@ WORDS = {
 
 
 def write_big_run(
-    folder: Path, posts: int = 20_000, systems: int = 8, authors: int = 6_000, *, scored: bool = True, seed: int = 0
+    folder: Path,
+    posts: int = 20_000,
+    systems: int = 8,
+    authors: int = 6_000,
+    *,
+    scored: bool = True,
+    draws: int = 2000,
+    seed: int = 0,
 ) -> Path:
     """Write the folder.
 
@@ -40,6 +47,7 @@ def write_big_run(
         folder: to be made.
         posts, systems, authors: how many; the first two systems are baselines.
         scored: also scores.json and signature.txt.
+        draws: of the bootstrap.
         seed: of everything.
     """
     rng = np.random.default_rng(seed)
@@ -64,12 +72,13 @@ def write_big_run(
             labels.append(_kept_labels(rng, truth, name, 0.45 + 0.05 * place))
         run.write_table("outputs", pl.concat(replies))
         run.write_table("labels", pl.concat(labels))
-        run.write_settings({"systems": names, "judges": [JUDGE], "n": "3", "draws": 2000, "bootstrap_seed": 0})
+        run.write_settings({"systems": names, "judges": [JUDGE], "n": "3", "draws": draws, "bootstrap_seed": 0})
         if scored:
             found = score_recommendations(
                 read_posts(run.table("posts")),
                 read_outputs([run.table("outputs")]),
                 read_labels([run.table("labels")]),
+                draws=draws,
                 judge=JUDGE,
             )
             run.write_scores(with_kin(found.to_dict(), [JUDGE]))
