@@ -4,7 +4,7 @@
 
 Reads STUDY/links.csv, opens every link, consents and rates what it is shown. The study's title must say "simulated",
 so that nothing made up gets into a real study by mistake. A simulated rater sees what a person would see, never a
-system's name, and judges by what is there: a way of its own of using the scale (bias), a taste for few or many emoji,
+system's name, and judges by what is there: a way of its own of using the scale (bias), a taste for or against faces,
 whether an emoji's Unicode name shares a word with the post, luck of the output, and noise that differs when the same
 output is shown again. All of it follows from the seed, so a study can be simulated again with the same scores.
 
@@ -163,6 +163,12 @@ class Visit:
             self.post_form("/consent", csrf=page.hidden["csrf"])
         self.csrf = self._cells(1, 0)["csrf"]
 
+    def next_position(self) -> int | None:
+        """The first position that is not rated yet; None when all are."""
+        _, got, _ = self.insist("GET", "/rate")
+        found = re.fullmatch(r"/rate/([0-9]+)", got.get("location", ""))
+        return int(found[1]) if found else None
+
     def cells(self, start: int) -> list[Shown]:
         """The next cells from a position on."""
         page = _Page()
@@ -218,7 +224,7 @@ class Person:
     def __init__(self, name: str, seed: int) -> None:
         self._name, self._seed = name, seed
         traits = random.Random(f"{seed}/{name}")
-        self._bias, self._taste = traits.gauss(0, 0.5), traits.gauss(0, 0.35)
+        self._bias, self._taste = traits.gauss(0, 0.5), traits.gauss(0, 0.3)
         self._seen: dict[str, int] = {}
 
     def judge(self, shown: Shown) -> tuple[str, int]:
@@ -233,8 +239,8 @@ class Person:
         if not shown.choices:
             return own.choice(("because they are happy", "because they are not", "I cannot tell")), took
         post, rated = shown.texts[0][1], shown.texts[-1][1]
-        liking = 3 + self._bias + self._taste * (len(shown.emoji) - 2)
-        liking += 0.8 * _fits(post, shown.emoji) - 0.3
+        faces = sum("FACE" in unicodedata.name(one[0], "") for one in shown.emoji)
+        liking = 2.8 + self._bias + self._taste * (faces - 1) + 1.2 * _fits(post, shown.emoji)
         liking += random.Random(f"{self._seed}/{post}").gauss(0, 0.3)
         liking += random.Random(f"{self._seed}/{post}/{rated}").gauss(0, 0.3)
         liking += own.gauss(0, 0.6)
@@ -254,15 +260,17 @@ def work(name: str, link: str, server: str | None, seed: int, stop_after: int | 
     """One simulated rater from the link to the last item."""
     visit, person = Visit(link, server, f"simulated-{name}"), Person(name, seed)
     visit.enter()
-    position, count = 1, 0
-    while (stop_after is None or count < stop_after) and (cells := visit.cells(position)):
-        for shown in cells[: None if stop_after is None else stop_after - count]:
+    position, count = visit.next_position(), 0
+    while position is not None and (stop_after is None or count < stop_after):
+        for shown in visit.cells(position):
             value, took = person.judge(shown)
             status, answer = visit.rate(shown, value, uuid.uuid4().hex, took)
             if status != 200:
                 raise SystemExit(f"{name}: a rating was refused ({status}): {answer}")
-            position, count = shown.position + 1, count + 1
+            position, count = answer["next"], count + 1
             done[name] = count
+            if count == stop_after or position != shown.position + 1:
+                break
     visit.close()
 
 

@@ -233,6 +233,16 @@ def test_the_configuration_shows_data_and_nothing_else(tmp_path: Path, form: Any
     assert control.tag == {"scale": "Rating", "answer": "TextArea"}.get(form, "Choices")
 
 
+def test_a_field_may_have_the_name_of_one_of_ours(tmp_path: Path) -> None:
+    cells = [ShownCell("c1", "i", "s", {"question": "Why?", "answer": "So."})]
+    survey = Survey("t", "verdict", "Is it right?", cells, [GivenRating("c1", "r01", "right")], instructions="Read.")
+    write_label_studio(tmp_path / "out", survey)
+    source = read_label_studio(tmp_path / "out" / "tasks.json")
+    assert source.tasks[0].fields == {"cell": "c1", "question": "Why?", "answer": "So."}
+    row = as_ratings(source, key=read_key(tmp_path / "out.key.json")).ratings.row(0, named=True)
+    assert row == {"item": "i", "system": "s", "rater": "r01", "score": 1, "duration_ms": None} | source.tasks[0].fields
+
+
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     survey = Survey("t", "scale", "q", CELLS)
     write_label_studio(tmp_path / "out", survey)
@@ -263,7 +273,7 @@ def test_a_rating_that_has_been_through_label_studio_still_knows_its_rater(tmp_p
     assert as_ratings(read_label_studio(file), key=read_key(tmp_path / "out.key.json")).ratings["rater"][0] == "r01"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(survey=surveys())
 def test_a_study_comes_back_whole(tmp_path_factory: pytest.TempPathFactory, survey: Survey) -> None:
     folder = tmp_path_factory.mktemp("ls") / "out"

@@ -21,7 +21,7 @@ from mojimeter.errors import InputError
 from tests.collect.exchange_support import hostile
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(texts=st.lists(st.none() | hostile, min_size=1, max_size=8), numbers=st.data())
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_any_text_comes_back(

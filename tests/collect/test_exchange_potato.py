@@ -247,7 +247,7 @@ def test_a_rater_whose_name_is_no_folder_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(survey=surveys())
 def test_a_study_comes_back_whole(tmp_path_factory: pytest.TempPathFactory, survey: Survey) -> None:
     folder = tmp_path_factory.mktemp("potato") / "out"
@@ -265,7 +265,7 @@ def test_a_study_comes_back_whole(tmp_path_factory: pytest.TempPathFactory, surv
         assert table.height == len(survey.ratings)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(survey=surveys())
 def test_any_text_in_the_configuration_is_read_back_by_yaml(
     tmp_path_factory: pytest.TempPathFactory, survey: Survey

@@ -26,6 +26,7 @@ QUESTION = "rating"  # the name of the one control tag of an exported study
 TASKS, CONFIG = "tasks.json", "config.xml"
 # Data of our own beside what is shown; a field of that name is shown under another.
 _OWN = ("cell", "question", "scale", "instructions")
+_OWN_NAMES = {f"{name}_text": name for name in _OWN}
 
 
 def read_label_studio(path: str | Path) -> Annotated:
@@ -79,7 +80,7 @@ class _Reader:
             raise InputError(f"{where}: this is Label Studio's JSON-MIN, which mixes data and answers; export as JSON")
         data = get_object(task["data"], f"{where}.data") if "data" in task else task
         name = as_text(task.get("id")) or as_text(data.get("id")) or str(len(self.tasks) + 1)
-        self.tasks.append(Task(name, {key: as_text(value) for key, value in data.items()}))
+        self.tasks.append(Task(name, _fields({key: as_text(value) for key, value in data.items()})))
         if "data" not in task:
             return name
         self.unread["drafts"] += len(get_list(task, "drafts", where))
@@ -129,6 +130,14 @@ class _Reader:
         if member not in value:
             raise InputError(f"{where}.value: no {member!r}, which a result of type {tag!r} has")
         return question, _value(value[member], tag, f"{where}.value.{member}")
+
+
+def _fields(data: dict[str, str | None]) -> dict[str, str | None]:
+    """The data; of a study that was exported here, what was shown under its own names, without the question."""
+    if "cell" not in data:
+        return data
+    shown = {name: text for name, text in data.items() if name not in _OWN}
+    return {"cell": data["cell"]} | {_OWN_NAMES.get(name, name): text for name, text in shown.items()}
 
 
 # Type of a result -> the member of its value that is the answer.
@@ -215,7 +224,8 @@ def write_label_studio(folder: str | Path, survey: Survey) -> list[Path]:
 def _shown_names(survey: Survey) -> dict[str, str]:
     """Field -> its name in the data, free of our own names; of all cells, as the configuration is one for all."""
     fields = dict.fromkeys(name for shown in survey.cells for name in shown.fields)
-    return {name: f"{name}_text" if name in _OWN else name for name in fields}
+    other = {name: shown for shown, name in _OWN_NAMES.items()}
+    return {name: other.get(name, name) for name in fields}
 
 
 def _annotation(rating: GivenRating, survey: Survey, names: Mapping[str, str]) -> dict[str, Any]:
