@@ -596,6 +596,16 @@ def test_pairs_without_texts_keep_their_verdicts(pairs: Path) -> None:
     assert document["runs"][0]["items"]["systems"]["maker/a"]["verdict"]["1"] == "rw?"
 
 
+def test_a_verifier_of_the_same_maker_stands_beside_a_system(tmp_path: Path) -> None:
+    run = write_pairs(tmp_path / "r", [_pair(n) for n in (1, 2, 3)], ANSWERS, scored=False)
+    text = (run / "settings.toml").read_text(encoding="utf-8")
+    (run / "settings.toml").write_text(text.replace('"embedded"', '"openai/gpt-4o"'), encoding="utf-8")
+    rows = pl.read_ndjson(run / "answers.jsonl").with_columns(system=pl.lit("openai/gpt-4o-mini"))
+    rows.write_ndjson(run / "answers.jsonl")
+    (system,) = one(run)["systems"]
+    assert system["kin"] == ["openai/gpt-4o"]
+
+
 def test_a_saved_document_of_pairs_has_its_languages_and_kinds(pairs: Path) -> None:
     found = one(pairs / "scores.json")
     assert [(s["lang"], s["category"]) for s in found["slices"]] == [(None, None), ("en", None), (None, "tone")]

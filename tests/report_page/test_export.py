@@ -56,7 +56,7 @@ def test_a_caption_says_what_the_numbers_are_and_what_failed(document: dict[str,
     (table,) = tables_of(document)
     caption = " ".join(table.caption)
     assert "labels preserved, percent, mean of the tasks, with 95% intervals over 24 authors; 24 posts." in caption
-    assert "kin: the judge is this system or of the same maker." in caption
+    assert "kin: the judge or verifier is this system or of the same maker." in caption
     assert table.signature == document["runs"][0]["signature"]
 
 

@@ -131,7 +131,7 @@ def _disambiguation(run: Mapping[str, Any]) -> TextTable:
     ties = _ties({name: scores["rank"] for name, scores in whole.items()})
     rows = []
     for name, scores in whole.items():
-        cells = [_place(scores["rank"], name in ties), name]
+        cells = [_place(scores["rank"], name in ties), name + _marks(about[name])]
         for measure in heads:
             show = _with_interval if measure in ("acc_pair", "acc_query") else _number
             cells.append(show(_times(scores[measure], 100.0)))
@@ -142,6 +142,7 @@ def _disambiguation(run: Mapping[str, Any]) -> TextTable:
         "Pair accuracy: both contexts answered rightly; if independent: what it would be, were the two answers "
         "independent; figurative: share among literal and figurative readings.",
         _PLACES.format(tie=TIE),
+        *_legend([mark for system in run["systems"] for mark in _marks_of(system)]),
         *_counts(run),
         *_sentences(document["warnings"]),
     )
@@ -236,7 +237,7 @@ def _marks(system: Mapping[str, Any]) -> str:
 def _legend(marks: Sequence[str]) -> list[str]:
     texts = {
         "leaked": "leaked: the prompt held the judge's own label of age or gender.",
-        "kin": "kin: the judge is this system or of the same maker.",
+        "kin": "kin: the judge or verifier is this system or of the same maker.",
     }
     return [text for mark, text in texts.items() if mark in marks]
 

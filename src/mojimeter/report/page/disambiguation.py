@@ -23,6 +23,7 @@ from mojimeter.report.page.items import MISSING, UNPARSED, mean_by_item, share_o
 from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document
 from mojimeter.report.page.sources import Source
 from mojimeter.runs.folder import read_settings
+from mojimeter.runs.kin import with_kin
 from mojimeter.systems.answerers import NO_CONTEXT
 
 FEWEST_PAIRS = 10
@@ -116,7 +117,8 @@ def _system(name: str, document: Mapping[str, Any], cost: Mapping[str, Any]) -> 
         "strategy": None,
         "baseline": is_baseline(name),
         "given": given,
-        "kin": [],
+        "leaked": False,
+        "kin": [document["verifier"]["name"]] if scores.get("kin") else [],
         "pairs": scores["pairs"],
         "emoji_per_reply": None,
         **cost,
@@ -147,7 +149,8 @@ def _score_unfinished(
         )
     except InputError as error:
         return empty, [*notes, f"nothing can be scored yet: {error}"]
-    return found.to_dict(), notes
+    verifier = settings.get("verifier")
+    return with_kin(found.to_dict(), [verifier] if verifier else [], role="verifier"), notes
 
 
 def _slice(lang: str | None, category: str | None, pairs: int, systems: Mapping[str, Any]) -> dict[str, Any]:

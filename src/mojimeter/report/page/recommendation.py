@@ -31,11 +31,10 @@ from mojimeter.report.page.slices import measures_of, score_slices, tally_posts
 from mojimeter.report.page.sources import Source
 from mojimeter.runs.folder import read_settings
 from mojimeter.runs.judge_panel import with_judge_panel
-from mojimeter.runs.kin import with_kin
+from mojimeter.runs.kin import kin_of_judge, with_kin
 from mojimeter.runs.scoring import parse_count
 from mojimeter.runs.signature import UNKNOWN, Signature
 from mojimeter.systems.reply import read_replies
-from mojimeter.trust.bias import kin_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,12 +300,9 @@ def _system(
 
 def _kin(base: str, name: str, document: Mapping[str, Any]) -> list[str]:
     """Judges that are this system or of the same maker; by what the document says where a judge goes by an alias."""
-    judges = list(document.get("by_judge") or [Signature.parse(document["signature"]).judge])
-    named = {judge for judge, _ in kin_of(judges, [base])}
-    marked = {j for j, rows in document.get("by_judge", {}).items() if rows.get(name, {}).get("kin")}
-    if document["systems"][name].get("kin"):
-        marked.add(Signature.parse(document["signature"]).judge)
-    return [judge for judge in judges if judge in named | marked]
+    first = Signature.parse(document["signature"]).judge
+    marks = {first: document["systems"], **document.get("by_judge", {})}
+    return [judge for judge, rows in marks.items() if rows.get(name, {}).get("kin") or kin_of_judge(judge, [base])]
 
 
 def _cost(
