@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,3 +107,42 @@ def test_a_limit_for_a_system_that_is_none_is_one_sentence(pair: str) -> None:
     with pytest.raises(InputError, match="expected SYSTEM=N"):
         parse_limits([pair])
     assert parse_limits(["local/a=b.gguf=4"]) == {"local/a=b.gguf": 4}
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_the_run_folder_holds_a_page_to_look_at(tmp_path: Path) -> None:
+    for library in ("uharfbuzz", "brotli", "jinja2"):
+        pytest.importorskip(library, reason="what pages need (extra report) is not installed")
+    out = tmp_path / "run"
+    result = CliRunner().invoke(app, ["demo", "--limit", "12", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert f"To look at, in any browser: {out}/report.html" in result.stdout
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "baseline/keyword" in page
+    without = CliRunner().invoke(app, ["demo", "--limit", "12", "--out", str(out), "--no-report", "--json"])
+    assert "report" not in json.loads(without.stdout)
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_a_page_that_cannot_be_written_costs_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mojimeter.report.page import write
+
+    def lacking(*_: object, **__: object) -> None:
+        raise MissingExtraError("uharfbuzz", "report", "showing emoji in colour")
+
+    monkeypatch.setattr(write, "write_report", lacking)
+    result = CliRunner().invoke(app, ["demo", "--limit", "12", "--out", str(tmp_path / "run"), "--json"])
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert set(document["systems"]) == set(BASELINES)
+    assert document["report"]["file"] is None
+    assert "pip install 'mojimeter[report]'" in document["report"]["reason"]
+
+
+def test_what_pages_and_what_local_models_need_load_in_one_process() -> None:
+    # uharfbuzz 0.57.0 and xllamacpp do not: "Shared Cython type ... has the wrong size"
+    for library in ("uharfbuzz", "xllamacpp"):
+        pytest.importorskip(library, reason=f"{library} is not installed")
+    for order in ("uharfbuzz, xllamacpp", "xllamacpp, uharfbuzz"):
+        subprocess.run([sys.executable, "-c", f"import {order}"], check=True, capture_output=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from mojimeter.cli.output import JSON_OPTION, write_json
@@ -10,6 +12,7 @@ from mojimeter.cli.output import JSON_OPTION, write_json
 def command(
     out: str = typer.Option("runs/demo", "--out", metavar="DIR", help="The run folder; the same one goes on."),
     limit: int | None = typer.Option(None, "--limit", min=1, help="Only the first so many of the 240 posts."),
+    report: bool = typer.Option(True, "--report/--no-report", help="Write DIR/report.html too: the page to look at."),
     json: bool = JSON_OPTION,
 ) -> None:
     """Rank baselines and a small language model on the starter posts, judged by the judge that ships.
@@ -33,6 +36,8 @@ def command(
         "left_out": [{"system": left.system, "install": left.install} for left in demo.left],
         "command": demo.command(),
     }
+    if report and outcome.unfinished is None:
+        document["report"] = write_page(out)
     if json:
         write_json(document)
     if outcome.unfinished is not None:
@@ -50,9 +55,25 @@ def command(
             typer.echo(
                 f"\n{system} is slow: it was asked for the first {asked} posts only, and compared with others on those."
             )
+        if page := document.get("report"):
+            told = f"\nTo look at, in any browser: {page['file']}" if page["file"] else f"\nNo page: {page['reason']}"
+            typer.echo(told)
         typer.echo(f"\nThe same: {demo.command()} --out {out}")
         files = " ".join(f"--{name} {out}/{name}.jsonl" for name in ("outputs", "labels"))
         typer.echo(f"Again from its files, without a model: mojimeter score {out}/posts.jsonl {files}")
+
+
+def write_page(out: str) -> dict[str, Any]:
+    """The run as a page in its folder; where that fails, why: the numbers are there all the same."""
+    from mojimeter.cli.report import Progress
+    from mojimeter.errors import MojimeterError
+    from mojimeter.report.page.write import write_report
+
+    try:
+        with Progress() as progress:
+            return {"file": write_report([out], f"{out}/report.html", say=progress.say)["out"]}
+    except MojimeterError as failure:
+        return {"file": None, "reason": str(failure)}
 
 
 def embed_posts(posts: str, limit: int | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from mojimeter.emoji.names import name
 from mojimeter.emoji.scan import EMOJI_SELECTOR, JOINER
-from mojimeter.errors import InputError, MissingExtraError
+from mojimeter.errors import InputError, MissingExtraError, MojimeterError
 
 FONT: Final = "NotoColorEmoji.ttf.xz"
 #: How many missing emoji a message names; the rest are counted.
@@ -107,6 +107,11 @@ def _loaded() -> tuple[ModuleType, Any, Any]:
         import uharfbuzz as hb
     except ImportError:
         raise MissingExtraError("uharfbuzz", "report", "showing emoji in colour") from None
+    except TypeError as error:  # how Cython says that another library of this process brought its types in another size
+        raise MojimeterError(
+            f"uharfbuzz does not load beside another library of this process ({error}); "
+            "pip install 'uharfbuzz!=0.57.0', or write the page with a command of its own: mojimeter report"
+        ) from None
     face = hb.Face(lzma.decompress((files("mojimeter.fonts") / FONT).read_bytes()))
     return hb, face, hb.Font(face)
 
