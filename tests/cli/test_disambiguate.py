@@ -175,6 +175,31 @@ def test_bad_input_is_one_sentence_and_exit_2(folder: Path, args: tuple[str, ...
     assert len(result.stderr.strip().splitlines()) <= 2
 
 
+def test_another_bootstrap_in_the_same_folder_is_another_scoring_of_the_same_run(folder: Path) -> None:
+    run = (
+        "disambiguate",
+        "pairs.csv",
+        "--system",
+        "baseline/random",
+        "--verifier",
+        "embedded",
+        "--out",
+        "run",
+        "--json",
+    )
+    before = json.loads(_run(*run, "--bootstrap", "40", cwd=folder).stdout)
+    again = _run(*run, "--bootstrap", "60", "--bootstrap-seed", "5", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    after = json.loads(again.stdout)
+    assert "seed:5|draws:60" in after["signature"]
+    assert "seed:0|draws:40" in before["signature"]
+    assert (folder / "run" / "signature.txt").read_text(encoding="utf-8").strip() == after["signature"]
+    assert "draws = 60" in (folder / "run" / "settings.toml").read_text(encoding="utf-8")
+    other = _run(*run, "--bootstrap", "60", "--seed", "1", cwd=folder)
+    assert other.returncode == 2
+    assert "holds a run with seed = None, not 1" in other.stderr
+
+
 def test_baselines_alone_need_no_model_and_no_folder_is_left_half_done(folder: Path) -> None:
     result = _run(
         "disambiguate", "pairs", "--system", "baseline/random", "--no-baselines", "--verifier", "embedded", "--limit",

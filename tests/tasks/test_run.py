@@ -140,6 +140,30 @@ def test_a_run_can_grow_but_not_turn_into_another(serve: Serve, posts: Path, tmp
         benchmark.run(provider, posts, out, limit=3)
 
 
+def test_another_bootstrap_or_equality_asks_nothing_and_writes_settings_and_scores_anew(
+    serve: Serve, posts: Path, tmp_path: Path
+) -> None:
+    provider = serve()
+    out = tmp_path / "run"
+    before = benchmark.run(provider, posts, out, limit=4).document
+    asked = len(provider.requests)
+    after = benchmark.run(provider, posts, out, limit=4, draws=70, bootstrap_seed=3, equality="tone").document
+    assert len(provider.requests) == asked
+    assert after["calls"]["made"] == 0
+    for part in ("seed:3", "draws:70", "equality:tone"):
+        assert part in after["signature"]
+        assert part not in before["signature"]
+    assert (out / "signature.txt").read_text().strip() == after["signature"]
+    assert json.loads((out / "scores.json").read_text())["signature"] == after["signature"]
+    settings = RunFolder(out).settings() or {}
+    assert (settings["draws"], settings["bootstrap_seed"], settings["equality"]) == (70, 3, "tone")
+    (old,), (new,) = before["systems"].values(), after["systems"].values()
+    assert old["preservation"]["average"]["value"] == new["preservation"]["average"]["value"]
+    with pytest.raises(InputError, match=r"holds a run with temperature = 1\.0, not 0\.5"):
+        benchmark.run(provider, posts, out, limit=4, draws=80, temperature=0.5)
+    assert (RunFolder(out).settings() or {})["draws"] == 70, "a refused run changes nothing"
+
+
 def test_two_processes_cannot_write_to_one_folder(tmp_path: Path) -> None:
     with (
         RunFolder(tmp_path / "run"),

@@ -64,6 +64,9 @@ def command(
         False, "--only-accuracy", help="Ask the verifier what the two accuracies need: 2 calls a pair, not 9 to 12."
     ),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over pairs."),
+    bootstrap_seed: int = typer.Option(
+        0, "--bootstrap-seed", min=0, help="Seed of those draws; --seed is of the models."
+    ),
     map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count the calls; ask nobody."),
     prices: str | None = call_options.PRICES,
@@ -111,6 +114,7 @@ def command(
         baselines=baselines,
         only_accuracy=only_accuracy,
         draws=bootstrap,
+        bootstrap_seed=bootstrap_seed,
         mapping=parse_mapping(map),
     )
     if demo:

@@ -51,6 +51,9 @@ def command(
     ),
     equality: str = typer.Option("presentation", "--equality", help="When two emoji are the same; see score."),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
+    bootstrap_seed: int = typer.Option(
+        0, "--bootstrap-seed", min=0, help="Seed of those draws; --seed is of the models."
+    ),
     map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count the calls, and the money where prices are known."),
     prices: str | None = call_options.PRICES,
@@ -99,6 +102,7 @@ def command(
         baselines=baselines,
         equality=equality,
         draws=bootstrap,
+        bootstrap_seed=bootstrap_seed,
         mapping=parse_mapping(map),
         limits=parse_limits(limit_for),
     )

@@ -253,8 +253,8 @@ def run_disambiguate(
 
     Args:
         settings: what is asked for.
-        out: the run folder; one that holds the same run goes on from there. None where no model is asked: nothing
-            is written then.
+        out: the run folder; one that holds the same run goes on from there, with another bootstrap if that is what is
+            asked for: settings and scores are then written anew. None where no model is asked: nothing is written then.
         patience: how long calls are tried, how many at a time.
         prices: of models, by name.
         max_cost: US dollars over all attempts at this run; the call that could go over is not made.
@@ -274,7 +274,7 @@ def run_disambiguate(
     with ExitStack() as stack:
         folder = stack.enter_context(RunFolder(out)) if out is not None else None
         if folder is not None:
-            _check_same_run(folder, run.identity())
+            folder.require_same_run(run.identity(), _MAY_GROW)
             folder.write_settings(run.identity())
             folder.write_table("pairs", run.frame.select(*PAIR_COLUMNS))
         ledger = CallLedger(folder.calls if folder else None)
@@ -553,16 +553,6 @@ def _calls(ledger: CallLedger, budget: Budget) -> dict[str, Any]:
         "made_by_purpose": dict(sorted(ledger.tally.made.items())),
         "usd": None if unpriced else round(budget.spent, 6),
     }
-
-
-def _check_same_run(folder: RunFolder, identity: Mapping[str, Any]) -> None:
-    before = folder.settings()
-    for name in sorted({*(before or {}), *identity} - set(_MAY_GROW)) if before is not None else ():
-        old, new = (before or {}).get(name), identity.get(name)
-        if old != (list(new) if isinstance(new, tuple) else new):
-            raise InputError(
-                f"{folder.path}: holds a run with {name} = {old!r}, not {new!r}; give another --out for another run"
-            )
 
 
 def _require_prices(run: PairsRun, prices: Mapping[str, Price]) -> None:

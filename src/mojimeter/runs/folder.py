@@ -18,7 +18,7 @@ import json
 import math
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 SETTINGS = "settings.toml"
 CALLS = "calls.jsonl"
+# Settings that change no call, only what is made of the replies: any run may go on with other ones.
+_SCORING = {"equality", "draws", "bootstrap_seed"}
 
 
 class RunFolder:
@@ -85,6 +87,28 @@ class RunFolder:
             InputError: the file is not TOML.
         """
         return read_settings(self.path)
+
+    def require_same_run(self, settings: Mapping[str, Any], may_grow: Sequence[str]) -> None:
+        """Refuse a folder that holds a run whose calls were other ones.
+
+        Args:
+            settings: of the run that is to go on.
+            may_grow: settings that may differ, as they only add to the run; those of the scoring may in any run.
+
+        Raises:
+            InputError: another setting differs; names it, with both values.
+        """
+        before = self.settings()
+        if before is None:
+            return
+        for name in sorted({*before, *settings} - _SCORING - set(may_grow)):
+            old, new = before.get(name), settings.get(name)
+            if isinstance(new, tuple):
+                new = list(new)
+            if old != new:
+                raise InputError(
+                    f"{self.path}: holds a run with {name} = {old!r}, not {new!r}; give another --out for another run"
+                )
 
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Write the settings: flat, or one level of tables."""

@@ -69,7 +69,8 @@ def run_recommend(
 
     Args:
         settings: what is asked for.
-        out: the run folder; one that holds the same run goes on from there.
+        out: the run folder; one that holds the same run goes on from there. What only the scoring needs (equality,
+            draws and seed of the bootstrap) may be another: settings and scores are then written anew.
         patience: how long calls are tried, how many at a time.
         prices: of models, by name.
         max_cost: US dollars over all attempts at this run; the call that could go over is not made.
@@ -84,7 +85,7 @@ def run_recommend(
     if max_cost is not None:
         _require_prices(run, prices)
     with RunFolder(out) as folder:
-        _check_same_run(folder, run.identity())
+        folder.require_same_run(run.identity(), _MAY_GROW)
         folder.write_settings(run.identity())
         # posts as their authors wrote them, so that the folder alone can be scored again
         posts = run.frame.drop("text", "emoji", "leaked").rename({"original": "text"})
@@ -205,20 +206,6 @@ def _calls(run: Run, ledger: CallLedger, budget: Budget) -> dict[str, Any]:
         "made_by_purpose": dict(sorted(ledger.tally.made.items())),
         "usd": None if unpriced else round(budget.spent, 6),
     }
-
-
-def _check_same_run(folder: RunFolder, identity: Mapping[str, Any]) -> None:
-    before = folder.settings()
-    if before is None:
-        return
-    for name in sorted({*before, *identity} - set(_MAY_GROW)):
-        old, new = before.get(name), identity.get(name)
-        if isinstance(new, tuple):
-            new = list(new)
-        if old != new:
-            raise InputError(
-                f"{folder.path}: holds a run with {name} = {old!r}, not {new!r}; give another --out for another run"
-            )
 
 
 def _require_prices(run: Run, prices: Mapping[str, Price]) -> None:
