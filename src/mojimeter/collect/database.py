@@ -160,12 +160,11 @@ def write(engine: Engine, work: Callable[[Connection], T]) -> T:
 
 def _do_waiting(engine: Engine, queue: _Queue) -> None:
     """Do all that waits in one transaction; what fails in it fails alone, but the commit is everybody's."""
-    taken: list[_Piece] = []
+    # taken before the transaction begins: where it cannot begin, all of them must be told
+    taken = [queue.waiting.popleft() for _ in range(len(queue.waiting))]
     try:
         with _transaction(engine) as connection:
-            while queue.waiting:
-                piece = queue.waiting.popleft()
-                taken.append(piece)
+            for piece in taken:
                 try:
                     piece.result = piece.work(connection)
                 except (MojimeterError, IntegrityError) as error:
