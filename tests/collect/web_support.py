@@ -10,10 +10,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,6 +26,9 @@ from starlette.testclient import TestClient
 from mojimeter.collect.store import Store
 from mojimeter.collect.web.app import Settings, make_app
 from tests.collect.small import SmallStudy
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 MAIN = "from mojimeter.cli import main; main()"
 
@@ -116,6 +120,10 @@ class Server:
         self.ready = json.loads(line)
         return self
 
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     def kill(self) -> None:
         """As a crash does it."""
         self._end(signal.SIGKILL)
@@ -141,6 +149,14 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
         yield server
     finally:
         server.kill()
+
+
+def until(page: Page, condition: str, seconds: float = 20) -> None:
+    """Wait until a JavaScript condition holds; Playwright's own way needs eval, which our pages forbid."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, f"never true: {condition}; state: {page.inner_text('body')[-300:]}"
+        page.wait_for_timeout(50)
 
 
 def free_port() -> int:

@@ -8,7 +8,7 @@ const say = JSON.parse(words);
 const [main, line, pause] = ["main", "state", "pause"].map((id) => document.getElementById(id));
 const ahead = new Map(); // position -> item
 const given = new Map(); // position -> value given on this page
-let article, form, position, before, shownAt, seen, since, busy, saved, soon;
+let article, form, position, before, shownAt, seen, since, busy, saved, leaving, soon;
 
 function tell(state, word, n) {
   line.dataset.state = state;
@@ -17,8 +17,11 @@ function tell(state, word, n) {
 
 const outbox = openOutbox(box, csrf, ({ waiting, refused, problem, kept }) => {
   clearTimeout(soon);
+  saved ||= waiting > 0;
+  leaving &&= waiting > 0;
   if (refused) tell("unsaved", "state_refused", refused);
   else if (!waiting) { if (saved) tell("saved", "state_saved"); }
+  else if (leaving) tell("unsaved", "paused_unsent");
   else if (!kept) tell("unsaved", "state_no_storage");
   else if (problem) tell("unsaved", `state_${problem}`, waiting);
   else soon = setTimeout(tell, 300, "saving", "state_saving");
@@ -91,7 +94,6 @@ async function save() {
   document.getElementById("missing").textContent = value ? "" : field.type === "radio" ? say.choose_first : say.write_first;
   if (!value) return field.focus();
   if (value !== before) {
-    saved = true;
     given.set(position, value);
     outbox.put({
       key: newKey(), position, cell: article.dataset.cell, value, shown_at: shownAt,
@@ -117,7 +119,7 @@ main.addEventListener("click", (event) => {
 pause.addEventListener("submit", (event) => {
   if (!outbox.waiting()) return;
   event.preventDefault();
-  tell("unsaved", "paused_unsent");
+  leaving = true;
   outbox.drain();
 });
 document.addEventListener("visibilitychange", () => {

@@ -1,0 +1,323 @@
+"""Nothing lost, seen from a real Chromium: no network, a killed server, double clicks, two tabs, the back button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("playwright")
+
+from sqlalchemy import select
+
+from mojimeter.collect.database import reading
+from mojimeter.collect.schema import events
+from tests.browser import screenshot
+from tests.collect.small import SmallStudy, small_study
+from tests.collect.web_support import Server, serving, until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+OpenPage = Callable[..., "Page"]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
+    return small_study(tmp_path_factory.mktemp("outage") / "study", raters=10, items=6, training=0)
+
+
+@pytest.fixture(scope="module")
+def process(study: SmallStudy) -> Iterator[Server]:
+    with serving(study.folder) as running:
+        yield running
+
+
+@pytest.fixture
+def server(process: Server) -> Server:
+    """The server, running, whatever the test before left."""
+    return process if process.running else process.start()
+
+
+def values(study: SmallStudy, rater: str) -> list[str]:
+    """What a rater gave, in the order in which it came."""
+    query = select(events.c.position, events.c.value).where(events.c.rater_id == rater).order_by(events.c.number)
+    with reading(study.store().engine) as connection:
+        return [f"{position}={value}" for position, value in connection.execute(query)]
+
+
+def enter(page: Page, server: Server, token: str) -> None:
+    page.goto(f"{server.url}/s/{token}")
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_url(lambda url: "/s/" not in url)
+    if page.url.endswith("/consent"):
+        page.get_by_role("button", name="I agree").click()
+        page.get_by_role("link", name="Start").click()
+    page.wait_for_selector("article")
+
+
+def at(page: Page, position: int) -> None:
+    """Wait for an item; what stands there for less than this is taken for the second half of a double click."""
+    page.wait_for_selector(f'article[data-position="{position}"]')
+    page.wait_for_timeout(200)
+
+
+def rate(page: Page, position: int, value: int) -> None:
+    at(page, position)
+    page.keyboard.press(str(value))
+    page.keyboard.press("Enter")
+
+
+def waiting(page: Page) -> int:
+    """Ratings that the device still keeps."""
+    return int(page.evaluate("Object.keys(localStorage).filter((k) => k.includes('-r')).length"))
+
+
+def saved(page: Page) -> None:
+    until(page, "document.getElementById('state').textContent === 'Saved.'")
+
+
+def test_a_server_killed_in_the_middle_costs_no_rating_and_the_rater_goes_on(
+    page: Page, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[0]
+    enter(page, server, link.token)
+    rate(page, 1, 1)
+    at(page, 2)
+    saved(page)
+    server.kill()
+    for position in (2, 3, 4):
+        rate(page, position, position)
+    at(page, 5)
+    until(page, "document.getElementById('state').textContent.startsWith('No connection')")
+    assert "Not saved yet (3)" in page.inner_text("#state")
+    assert waiting(page) == 3
+    screenshot(page, "collect-outage", full_page=True)
+    page.keyboard.press("Backspace")  # the answer that the server does not have yet is shown
+    at(page, 4)
+    assert page.is_checked('input[value="4"]')
+    server.start()
+    saved(page)
+    assert waiting(page) == 0
+    assert values(study, link.rater) == ["1=1", "2=2", "3=3", "4=4"]
+    page.goto(f"{server.url}/rate")
+    rate(page, 5, 5)
+    at(page, 6)
+    saved(page)
+    assert values(study, link.rater)[-1] == "5=5"
+
+
+def test_without_a_network_ratings_wait_on_the_device_even_if_the_page_is_closed(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[1]
+    page = open_page()
+    context: BrowserContext = page.context
+    enter(page, server, link.token)
+    at(page, 1)
+    page.wait_for_timeout(300)  # the next items come ahead
+    context.set_offline(True)
+    for position in range(1, 8):
+        rate(page, position, 3)
+    until(page, "document.getElementById('state').textContent.includes('next item is not here yet')")
+    assert waiting(page) == 7
+    page.close()
+    context.set_offline(False)
+    assert values(study, link.rater) == []
+    page = context.new_page()
+    page.goto(f"{server.url}/rate")
+    saved(page)
+    assert values(study, link.rater) == [f"{k}=3" for k in range(1, 8)]
+
+
+def test_when_the_network_is_back_an_unfinished_wait_ends_by_itself(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[2]
+    page = open_page()
+    enter(page, server, link.token)
+    at(page, 1)
+    page.wait_for_timeout(300)
+    page.context.set_offline(True)
+    for position in range(1, 8):
+        rate(page, position, 2)
+    until(page, "document.getElementById('state').textContent.includes('next item is not here yet')")
+    page.context.set_offline(False)
+    at(page, 8)
+    saved(page)
+    assert values(study, link.rater) == [f"{k}=2" for k in range(1, 8)]
+
+
+def test_a_double_click_and_a_key_held_down_give_one_rating(page: Page, server: Server, study: SmallStudy) -> None:
+    link = study.links[3]
+    enter(page, server, link.token)
+    at(page, 1)
+    page.locator(".choices label").nth(1).click()
+    page.get_by_role("button", name="Save and go on").dblclick()
+    at(page, 2)
+    assert page.inner_text("#missing") == ""
+    page.keyboard.press("4")
+    for _ in range(5):
+        page.keyboard.down("Enter")  # repeats, as the keyboard does
+    page.keyboard.up("Enter")
+    at(page, 3)
+    saved(page)
+    assert values(study, link.rater) == ["1=2", "2=4"]
+
+
+def test_the_same_item_in_two_tabs_keeps_both_ratings_and_the_last_counts(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[4]
+    first = open_page()
+    enter(first, server, link.token)
+    second = first.context.new_page()
+    second.goto(f"{server.url}/rate/1")
+    rate(first, 1, 2)
+    at(first, 2)
+    saved(first)
+    rate(second, 1, 5)
+    at(second, 2)
+    saved(second)
+    assert values(study, link.rater) == ["1=2", "1=5"]
+    first.keyboard.press("Backspace")
+    at(first, 1)
+    assert first.is_checked('input[value="5"]')
+
+
+def test_two_tabs_that_come_back_together_send_everything_once(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[5]
+    first = open_page()
+    enter(first, server, link.token)
+    second = first.context.new_page()
+    second.goto(f"{server.url}/rate/1")
+    at(second, 1)
+    at(first, 1)
+    first.wait_for_timeout(300)
+    first.context.set_offline(True)
+    for page, value in ((first, 2), (second, 4)):
+        for position in (1, 2, 3):
+            rate(page, position, value)
+        at(page, 4)
+    first.context.set_offline(False)
+    for page in (first, second):
+        saved(page)
+    # in the order in which they were made, so that the last of each position is the last that was given
+    assert values(study, link.rater) == ["1=2", "2=2", "3=2", "1=4", "2=4", "3=4"]
+    assert waiting(first) == 0
+
+
+def test_the_browsers_back_button_shows_the_current_answer(page: Page, server: Server, study: SmallStudy) -> None:
+    link = study.links[6]
+    enter(page, server, link.token)
+    rate(page, 1, 2)
+    rate(page, 2, 4)
+    at(page, 3)
+    saved(page)
+    page.go_back()
+    at(page, 2)
+    assert page.is_checked('input[value="4"]')
+    page.go_back()
+    at(page, 1)
+    assert page.is_checked('input[value="2"]')
+    page.goto(f"{server.url}/withdraw")
+    page.go_back()
+    at(page, 1)
+    assert page.is_checked('input[value="2"]')
+    page.keyboard.press("Enter")  # unchanged: goes on and gives no second rating
+    at(page, 2)
+    assert values(study, link.rater) == ["1=2", "2=4"]
+
+
+def test_a_rater_goes_on_with_the_same_link_on_another_device(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[7]
+    computer = open_page()
+    enter(computer, server, link.token)
+    rate(computer, 1, 1)
+    at(computer, 2)
+    saved(computer)
+    computer.get_by_role("button", name="Pause").click()
+    assert "signed out" in computer.inner_text("main")
+    phone = open_page(width=360, height=640, touch=True)
+    enter(phone, server, link.token)
+    at(phone, 2)
+    phone.get_by_role("link", name="Previous").tap()
+    at(phone, 1)
+    assert phone.is_checked('input[value="1"]')
+
+
+def test_a_rating_made_after_the_session_ended_is_kept_told_and_sent_after_signing_in_again(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[8]
+    page = open_page()
+    enter(page, server, link.token)
+    rate(page, 1, 1)
+    at(page, 2)
+    saved(page)
+    page.context.clear_cookies()
+    rate(page, 2, 5)
+    until(page, "document.getElementById('state').textContent.includes('You were signed out')")
+    assert waiting(page) == 1
+    enter(page, server, link.token)
+    saved(page)
+    until(page, "!Object.keys(localStorage).some((k) => k.includes('-r'))")
+    assert values(study, link.rater) == ["1=1", "2=5"]
+
+
+def test_a_rating_that_the_study_refuses_is_shown_as_not_saved_and_never_dropped(
+    page: Page, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[9]
+    enter(page, server, link.token)
+    at(page, 1)
+    page.evaluate("document.querySelector('article').dataset.cell = '0'.repeat(32)")  # as if the study had changed
+    rate(page, 1, 3)
+    until(page, "document.getElementById('state').textContent.startsWith('Not saved (1)')")
+    rate(page, 2, 4)  # the others are not held up
+    at(page, 3)
+    until(page, "document.getElementById('state').textContent.startsWith('Not saved (1)')")
+    assert waiting(page) == 1
+    assert values(study, link.rater) == ["2=4"]
+    screenshot(page, "collect-refused", full_page=True)
+
+
+def test_pausing_waits_until_everything_is_saved(open_page: OpenPage, server: Server, study: SmallStudy) -> None:
+    page = open_page()
+    enter(page, server, study.links[7].token)
+    page.goto(f"{server.url}/rate/3")
+    at(page, 3)
+    page.wait_for_timeout(300)
+    page.context.set_offline(True)
+    rate(page, 3, 3)
+    at(page, 4)
+    page.get_by_role("button", name="Pause").click()
+    until(page, "document.getElementById('state').textContent.includes('not saved yet')")
+    assert page.url.endswith("/rate/4")
+    page.context.set_offline(False)
+    saved(page)
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_url("**/paused")
+
+
+def test_a_browser_that_keeps_nothing_says_so_and_still_sends(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    page = open_page()
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    enter(page, server, study.links[9].token)
+    page.goto(f"{server.url}/rate/5")
+    at(page, 5)
+    page.wait_for_timeout(300)
+    page.context.set_offline(True)
+    rate(page, 5, 1)
+    until(page, "document.getElementById('state').textContent.includes('keep the page open')")
+    page.context.set_offline(False)
+    saved(page)
+    assert "5=1" in values(study, study.links[9].rater)
