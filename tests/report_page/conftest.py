@@ -53,5 +53,5 @@ def show(page: Page, file: Path, choices: str = "") -> None:
 def wait_for_charts(page: Page) -> None:
     """Wait until every chart that is in sight has been drawn."""
     page.wait_for_function(
-        "[...document.querySelectorAll('.chart')].filter(c => c.offsetParent).every(c => c.querySelector('svg, p'))"
+        "() => [...document.querySelectorAll('.chart')].every(c => !c.offsetParent || c.querySelector('svg, p'))"
     )

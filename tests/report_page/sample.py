@@ -21,9 +21,9 @@ BANGLA = "ক্ষমা করো ❤️"
 HOSTILE = (SCRIPT, IMAGE, CLOSING, ATTRIBUTE, LINK, TEMPLATE, OVERRIDE, HALF, BROKEN)
 
 EMOJI = {
-    "strings": ["😂", "❤️", "🙂", "👍🏽", "👨‍👩‍👧", "🇮🇳", "1️⃣", "👩", "🏽"],
+    "strings": ["😂", "❤️", "🙂", "👍🏽", "👩‍💻", "🇮🇳", "1️⃣", "👩", "🏽"],
     "name": ["face with tears of joy", "red heart", "slightly smiling face", "thumbs up: medium skin tone",
-             "family: man, woman, girl", "flag: India", "keycap: 1", "woman", "medium skin tone"],
+             "woman technologist", "flag: India", "keycap: 1", "woman", "medium skin tone"],
     "group": ["Smileys & Emotion", "Smileys & Emotion", "Smileys & Emotion", "People & Body", "People & Body",
               "Flags", "Symbols", "People & Body", "Component"],
     "use": [1, 2, 30, 12, None, 200, 300, 90, None],
@@ -256,7 +256,7 @@ def disambiguation() -> dict[str, Any]:
         "name": "sample pairs",
         "kind": "disambiguation",
         "signature": "data:11111111|n:2|verifier:embedded|version:0.1.0",
-        "notes": [],
+        "notes": [f"A note {TEMPLATE}"],
         "document": {
             "schema": 1,
             "data": {"pairs": 2},
@@ -351,12 +351,19 @@ def rating_study() -> dict[str, Any]:
             ],
             "ranking": ranking,
             "length": {"columns": {"words": length}},
-            "agreement": {"level": "interval", "alpha": {"interval": estimate(0.4, 0.1, 0.6)}, "icc": {"2,1": estimate(0.5, 0.2, 0.7)}},
+            "agreement": {
+                "level": "interval",
+                "alpha": {"interval": estimate(0.4, 0.1, 0.6)},
+                "icc": {"2,1": estimate(0.5, 0.2, 0.7)},
+            },
         },
         "items": {
             "n": 3,
             "id": ["i0", "i1", "i2"],
-            "scores": {"a": {"anna": [5, 4, 4], f"ben {IMAGE}": [4, None, 3.5]}, "b": {"anna": [4, 4, 5], f"ben {IMAGE}": [3, 3, 4]}},
+            "scores": {
+                "a": {"anna": [5, 4, 4], f"ben {IMAGE}": [4, None, 3.5]},
+                "b": {"anna": [4, 4, 5], f"ben {IMAGE}": [3, 3, 4]},
+            },
         },
     }  # fmt: skip
 

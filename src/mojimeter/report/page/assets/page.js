@@ -107,11 +107,9 @@ function preparePrint(report) {
   const prepare = () => {
     const live = new Set();
     for (const tab of TABS) {
-      if (tab.id !== "items") {
-        const run = chosenRun(tab.runs(report.runs));
-        if (tab.id !== "trust" && tab.id !== "emoji" && run) live.add(run.id);
-        if (tab !== currentTab()) fillTab(report, tab);
-      }
+      const run = chosenRun(tab.runs(report.runs));
+      if ((tab.id === "leaderboard" || tab.id === "study") && run) live.add(run.id);
+      if (tab !== currentTab()) fillTab(report, tab);
     }
     for (const section of document.querySelectorAll(".plain-run")) section.classList.toggle("live", live.has(section.dataset.run));
   };

@@ -51,7 +51,7 @@ function answersCell(run, name, condition, index) {
     "div", { class: "attempt" },
     quoted(answer, run.items.lang?.[index], "q", "reply"),
     el("span", { class: "outcome" },
-      condition === "none" ? null : verdictMark(own.verdict?.[condition]?.[index]),
+      condition === "none" ? null : verdictMark(own.verdict?.[condition]?.[index]), " ",
       readingMark(own.reading?.[condition]?.[index], run, index)),
   );
 }
