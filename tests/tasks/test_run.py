@@ -86,7 +86,8 @@ def test_several_judges_make_an_item_system_judge_table(serve: Serve, posts: Pat
     second = provider.judge.replace("labeller", "writer")  # answers with emoji: every label unparsed
     outcome = benchmark.run(provider, posts, tmp_path / "run", limit=4, judges=(provider.judge, second))
     ratings = pl.read_ndjson(tmp_path / "run" / "ratings.jsonl")
-    assert ratings.columns == ["item", "system", "rater", "epoch", "score"]
+    assert ratings.columns == ["item", "system", "rater", "attempts", "score"]
+    assert ratings["attempts"].unique().to_list() == [1]
     assert ratings.height == 4 * 1 * 2
     assert ratings.filter(pl.col("rater") == second)["score"].unique().to_list() == [0]
     labels = read_labels([tmp_path / "run" / "labels.jsonl"]).filter(pl.col("judge") == provider.judge)

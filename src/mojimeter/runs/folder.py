@@ -4,7 +4,7 @@
     posts.jsonl     the posts, with their emoji where their authors put them
     calls.jsonl     every finished call to a model (see ``models.calls``)
     outputs.jsonl   raw replies          labels.jsonl   labels by judge
-    ratings.jsonl   item x system x judge, where there are several judges
+    ratings.jsonl   item x system x judge, mean over attempts, where there are several judges
     scores.json     what the command prints with --json
     signature.txt   the signature of the scores
     logs/           Inspect's logs: one whole log a system; logs/failed/ holds attempts that did not end well

@@ -141,11 +141,12 @@ def _outcome(
     calls: dict[str, Any],
     allow_failures: bool,
 ) -> Outcome:
-    folder.write_table("outputs", _frame(tables.outputs, (*OUTPUT_COLUMNS, "profile")))
+    outputs = _frame(tables.outputs, (*OUTPUT_COLUMNS, "profile"))
+    folder.write_table("outputs", outputs)
     labels = _frame(tables.labels, (*LABEL_COLUMNS, "votes", "ties"))
     folder.write_table("labels", labels)
     if len(run.asked_judges) + len(run.own_judges) > 1:
-        folder.write_table("ratings", preservation_ratings(labels))
+        folder.write_table("ratings", preservation_ratings(labels, outputs))
     reasons: dict[str, int] = {}
     for failure in failures:
         reasons[failure.reason] = reasons.get(failure.reason, 0) + 1

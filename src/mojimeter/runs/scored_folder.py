@@ -50,7 +50,7 @@ def write_scored(
         if labels is not None:
             folder.write_table("labels", labels)
             if labels["judge"].n_unique() > 1:
-                folder.write_table("ratings", preservation_ratings(labels))
+                folder.write_table("ratings", preservation_ratings(labels, outputs))
         folder.write_scores(document)
 
 
