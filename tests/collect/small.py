@@ -72,9 +72,14 @@ def small_study(
     base_url: str = "http://127.0.0.1:8000",
     **settings: Any,
 ) -> SmallStudy:
-    """A study in `folder`; settings are those of ``StudyConfig`` (``repeats=0.2``, ``database_url=...``)."""
+    """A study in `folder`; settings are those of ``StudyConfig`` (``repeats=0.2``, ``database_url=...``).
+
+    `raters` are invited, and are those that the design is dealt for.
+    """
     attention = int(settings.get("attention", 0))
     config = StudyConfig(title="A small study", form=form, question="How good is it?", consent="Do you agree?")
-    config = replace(config, instructions="Read, then rate.\n\n- calmly\n- one by one", **settings)
+    config = replace(
+        config, raters=max(raters, 1), instructions="Read, then rate.\n\n- calmly\n- one by one", **settings
+    )
     made = make_study(folder, config, material or small_material(form, items, systems, training, attention))
     return SmallStudy(folder, invite(folder, raters, base_url=base_url).links, made.admin_token, made.config)

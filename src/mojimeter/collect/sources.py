@@ -126,7 +126,7 @@ def _from_posts(posts: pl.DataFrame, outputs: pl.DataFrame, form: Form | None, w
             left_out["repeated"] += 1
         else:
             shown = with_recommendation(post["text"], row["reply"], append)
-            first = {"post": post["text"]} if form == "scale" else {"original": post["original"]}
+            first = {"post": post["text"].strip()} if form == "scale" else {"original": post["original"].strip()}
             cells[row["id"], system] = Cell(row["id"], system, first | {"text": shown}, lang=post["lang"])
     strata = [c for c in posts.columns if c not in ("id", "original", "text", "emoji", "leaked")]
     rated = {item for item, _ in cells}
