@@ -412,3 +412,6 @@ def test_files_of_ours_are_sent_once(tmp_path: Path) -> None:
             assert first.headers["content-type"].startswith(kind)
             again = client.get(path, headers={"if-none-match": first.headers["etag"]})
             assert (again.status_code, again.content) == (304, b"")
+            plain = client.get(path, headers={"accept-encoding": "identity"})
+            assert "content-encoding" not in plain.headers
+            assert plain.content == first.content

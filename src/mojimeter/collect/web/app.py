@@ -6,6 +6,7 @@ Knows the store and the pages; must not know SQL, designs or systems.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import sys
 import time
@@ -114,12 +115,15 @@ class _File:
 
     def __init__(self, path: Path, kind: str) -> None:
         self._body, self._kind = path.read_bytes(), kind
+        self._packed = gzip.compress(self._body, mtime=0) if kind.startswith("text/") else None
         self._etag = f'"{sha256(self._body).hexdigest()[:20]}"'
 
     def answer(self, asked: Asked) -> Response:
-        headers = {"etag": self._etag, "cache-control": "no-cache"}
+        headers = {"etag": self._etag, "cache-control": "no-cache", "vary": "accept-encoding"}
         if asked.headers.get("if-none-match") == self._etag:
             return Response(status_code=304, headers=headers)
+        if self._packed is not None and "gzip" in asked.headers.get("accept-encoding", ""):
+            return Response(self._packed, headers=headers | {"content-encoding": "gzip"}, media_type=self._kind)
         return Response(self._body, headers=headers, media_type=self._kind)
 
 
