@@ -82,10 +82,10 @@ def preservation_ratings(labels: pl.DataFrame, outputs: pl.DataFrame | None = No
     tasks = list(LABELS)
     gold = labels.filter(pl.col("system") == GOLD).sort("epoch", maintain_order=True)
     gold = gold.unique(["id", "judge"], keep="first", maintain_order=True)
-    gold = gold.select("id", "judge", *(pl.col(t).alias(f"{t}_gold") for t in tasks))
+    gold = gold.select("id", "judge", pl.lit(True).alias("has_gold"), *(pl.col(t).alias(f"{t}_gold") for t in tasks))
     kept = pl.sum_horizontal([(pl.col(t) == pl.col(f"{t}_gold")).fill_null(False).cast(pl.Int64) for t in tasks])
-    rated = labels.filter(pl.col("system") != GOLD).join(gold, on=["id", "judge"], maintain_order="left")
-    rated = rated.select("id", "system", "strategy", "judge", "epoch", kept.alias("score"))
+    rated = labels.filter(pl.col("system") != GOLD).join(gold, on=["id", "judge"], how="left", maintain_order="left")
+    rated = rated.select("id", "system", "strategy", "judge", "epoch", "has_gold", kept.alias("score"))
     empty = rated.clear().select("id", "system", "strategy", "epoch")
     replies = empty if outputs is None else outputs.select(empty.columns).cast(empty.schema)
     parts = [
@@ -126,7 +126,7 @@ def _of_one_run(name: str, rated: pl.DataFrame, replies: pl.DataFrame, gold: pl.
     import polars as pl
 
     judge = rated["judge"].first()
-    attempts = rated
+    attempts = rated.filter("has_gold")
     if replies.height:
         shown = replies.filter(pl.col("epoch").is_in(rated["epoch"].unique().to_list()))
         counted = shown.join(gold.filter(pl.col("judge") == judge), on="id", how="semi", maintain_order="left")
