@@ -292,16 +292,19 @@ def _documents(file: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
     """Lines and what they say; the first is checked to be a backup's head."""
     if not file.is_file():
         raise InputError(f"{file}: no such file; expected a backup made by mojimeter collect backup")
+    begun = False
     try:
         with gzip.open(file, "rb") as lines:
             for number, raw in enumerate(lines):
+                begun = True
                 document = _document(raw, file, number)
                 if number == 0:
                     _check_head(document, file)
                 yield raw, document
-    except gzip.BadGzipFile:
-        raise InputError(f"{file}: not a backup made by mojimeter collect backup") from None
-    except (EOFError, zlib.error):
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        # what is no gzip at all shows at once; a sum that is wrong, only at the end
+        if isinstance(error, gzip.BadGzipFile) and not begun:
+            raise InputError(f"{file}: not a backup made by mojimeter collect backup") from None
         raise DamagedBackupError(f"{file}: the file is damaged or was cut off") from None
 
 
