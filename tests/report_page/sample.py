@@ -113,6 +113,23 @@ def _slice(rows: dict[str, tuple[float, list[int]]], **part: Any) -> dict[str, A
 _STANDING = {ALPHA: (60.0, [1, 2]), BETA: (58.0, [1, 2]), GAMMA: (41.0, [3, 4]), NONE: (44.0, [3, 4])}
 
 
+def _panel() -> dict[str, Any]:
+    return {
+        "judges": list(JUDGES),
+        "systems": [ALPHA, BETA],
+        "scored_by": "average",
+        "verdict": "not_separated",
+        "sentence": "tie: these judges cannot rank the two systems",
+        "ranking": [
+            {"system": ALPHA, "mean": estimate(55.0, 48.0, 62.0), "rank": [1, 2]},
+            {"system": BETA, "mean": estimate(54.5, 47.0, 62.0), "rank": [1, 2]},
+        ],
+        "agreement": {"alpha": {"interval": estimate(0.31, 0.2, 0.42)}, "pearson": estimate(0.4, 0.3, 0.5)},
+        "caveats": ["two judges hardly show how judges differ"],
+        "left_out": {"systems": [GAMMA], "posts": 1},
+    }
+
+
 def recommendation() -> dict[str, Any]:
     scores = {name: _scores(score, rank) for name, (score, rank) in _STANDING.items()}
     scores[GAMMA]["replies"] |= {"missing": 2, "errors": 2, "unparsed_labels": {"sentiment": 3, "gender": 0}}
@@ -147,10 +164,21 @@ def recommendation() -> dict[str, Any]:
                     "separated": False,
                     "p": 0.08,
                     "detectable": 20.0,
-                    "posts": 8,
+                    "posts": 7,
                 },
             ],
             "warnings": [f"a warning {ATTRIBUTE}"],
+            "panel": _panel(),
+            "by_judge": {
+                "judge/one": {
+                    ALPHA: {"average": estimate(60.0, 55.0, 65.0)},
+                    BETA: {"average": estimate(58.0, 53.0, 63.0)},
+                },
+                "judge/two": {
+                    ALPHA: {"average": estimate(50.0, 45.0, 55.0)},
+                    BETA: {"average": estimate(51.0, 46.0, 56.0)},
+                },
+            },
         },
         "systems": [
             _system(
@@ -163,7 +191,7 @@ def recommendation() -> dict[str, Any]:
                 cost_reason=None,
             ),
             _system(BETA, strategy="fewshot"),
-            _system(GAMMA, failed=2),
+            _system(GAMMA, failed=2, strategy="zeroshot"),
             _system(NONE, baseline=True),
         ],
         "slices": [

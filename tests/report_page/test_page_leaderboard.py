@@ -38,13 +38,12 @@ def test_scores_have_intervals_ties_are_named_and_baselines_stand_apart(page, re
     assert page.locator(".verdict").first.inner_text() == (
         "Tie: these data leave open which of maker/alpha and maker/beta (fewshot) is best."
     )
-    assert "maker/alpha does better than the text without any emoji: +16.0 [8.0, 24.0] points on 8 posts." in (
-        page.inner_text(".explain >> nth=0")
-    )
-    # the difference is stored the other way round: none minus beta is -14 [-30, 2]
-    assert "maker/beta (fewshot) is not told apart from the text without any emoji: +14.0 [−2.0, 30.0]" in (
-        page.inner_text(".explain >> nth=0")
-    )
+    explained = page.inner_text(".explain >> nth=0")
+    assert "Better than the text without any emoji: maker/alpha (+16.0 [8.0, 24.0] points)." in explained
+    # the difference is stored the other way round, on 7 of 8 posts: none minus beta is -14 [-30, 2]
+    assert (
+        "Not told apart from the text without any emoji: maker/beta (fewshot) (+14.0 [−2.0, 30.0] points on 7 posts)."
+    ) in explained
     cells = row_of(page, "maker/alpha").locator("td")
     assert cells.nth(0).inner_text().strip() == "1–2, tie"
     assert cells.nth(1).inner_text().split("\n") == ["60.0", "[55.0, 65.0]"]
@@ -96,7 +95,7 @@ def test_the_chart_draws_systems_with_intervals_places_and_baselines_as_lines(pa
 
 def test_heads_sort_both_ways_say_so_and_keep_baselines_below(page, report_file):
     show(page, report_file)
-    head = page.get_by_role("columnheader", name="system")
+    head = page.locator(".scroll[data-scroll=leaderboard]").get_by_role("columnheader", name="system")
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "ascending"
     assert first_cells(page) == [sample.GAMMA, "maker/alpha", "maker/beta", "baseline/none"]
@@ -210,3 +209,28 @@ def test_pairs_have_their_own_leaderboard_in_percent(page, report_file):
     )
     assert "+25.0 [−10.0, 60.0] points against baseline/random (p = .200)" in page.inner_text(".explain >> nth=0")
     assert cells.last.inner_text() == "1 not read"
+
+
+def test_several_judges_say_whether_others_would_rank_the_systems_the_same(page, report_file):
+    show(page, report_file)
+    section = page.locator("section", has_text="Would other judges rank them the same?")
+    assert section.locator(".verdict").inner_text() == "Tie: these judges cannot rank the two systems."
+    line = section.locator("tbody tr", has_text="maker/alpha").locator("td")
+    assert [" ".join(cell.split()) for cell in line.all_inner_texts()] == [
+        "1–2, tie",
+        "55.0 [48.0, 62.0]",
+        "60.0 [55.0, 65.0]",
+        "50.0 [45.0, 55.0]",
+    ]
+    assert "two judges hardly show how judges differ" in section.inner_text()
+    assert f"Not in this comparison: {sample.GAMMA}." in section.inner_text()
+    page.get_by_role("tab", name="Trust").click()
+    assert "0.310\n[0.200, 0.420]" in page.inner_text("#panel-trust")
+
+
+def test_a_strategy_leaves_its_systems_only(page, report_file):
+    show(page, report_file)
+    page.get_by_label("Strategy").select_option("fewshot")
+    assert first_cells(page) == ["maker/beta"]
+    page.get_by_label("Strategy").select_option("")
+    assert len(first_cells(page)) == 4

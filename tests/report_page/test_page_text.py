@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from tests.browser import screenshot, seen
+from tests.browser import seen
 from tests.report_page import sample
 from tests.report_page.conftest import show, wait_for_charts
 
@@ -160,4 +160,3 @@ def test_conjuncts_of_hindi_and_bangla_are_shaped(page, report_file, joined, fir
     if widths[1] == widths[3] or widths[0] == 0:
         pytest.skip("no font on this machine has the script")
     assert widths[0] < widths[1] + widths[2]
-

@@ -57,7 +57,8 @@ function stripTable(run, names) {
 function entropyIn(run, name) {
   const known = run.entropy_bits;
   if (known && typeof known === "object" && name in known) return known[name];
-  return name === "people" ? (known?.["baseline/original"] ?? null) : null;
+  const ofOriginals = known?.["baseline/original"] ?? { value: null, reason: "known where baseline/original is among the systems" };
+  return name === "people" ? ofOriginals : null;
 }
 
 /** Percent of all emoji that the commonest k make up, one line a system. */

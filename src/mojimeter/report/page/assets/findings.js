@@ -13,7 +13,7 @@ function findingName(key) {
   return FINDING_NAMES[key] || flat(key).replaceAll("_", " ");
 }
 
-/** A nest of objects as headings and tables; level: of the heading that stands above. */
+/** A nest of objects as headings and tables; level: of the headings in it. */
 function findings(value, title, level = 4) {
   if (value === null || value === undefined) return null;
   if (typeof value !== "object" || isEstimate(value)) return el("p", {}, `${title}: `, findingCell(value));
@@ -23,25 +23,40 @@ function findings(value, title, level = 4) {
   const nested = entries.filter(([, part]) => !isLeaf(part));
   return [
     simple.length ? factTable(simple, title) : null,
-    sameShape(nested.map(([, part]) => part)) && nested.length > 1
-      ? crossTable(nested, title)
-      : nested.length
-        ? el("div", { class: "findings" }, nested.map(([key, part]) => el("section", { class: "finding" }, heading(level, findingName(key)), findings(part, findingName(key), level + 1))))
-        : null,
+    nested.length > 1 && nested.every(([, part]) => hasLeaves(part)) ? alikeFindings(nested, title, level) : apartFindings(nested, level),
   ];
+}
+
+/** Objects of one kind (tasks, judges, classes): their numbers as one table, what is deeper folded away. */
+function alikeFindings(nested, title, level) {
+  const deeper = nested.flatMap(([name, part]) => Object.entries(part).filter(([, inner]) => !isLeaf(inner)).map(([key, inner]) => [name, key, inner]));
+  return [
+    crossTable(nested, title),
+    deeper.map(([name, key, inner]) => el("details", { class: "more" },
+      el("summary", {}, `${findingName(name)}: ${findingName(key)}`), findings(inner, `${findingName(name)}: ${findingName(key)}`, level))),
+  ];
+}
+
+function apartFindings(nested, level) {
+  if (!nested.length) return null;
+  return el("div", { class: "findings" }, nested.map(([key, part]) => el("section", { class: "finding" }, heading(level, findingName(key)), findings(part, findingName(key), level + 1))));
 }
 
 function heading(level, text) {
   return level <= 6 ? el(`h${level}`, {}, text) : el("p", { class: "subhead" }, text);
 }
 
+const isPrimitive = (value) => value === null || typeof value !== "object";
+
+/** What fits a cell: a number, a word, an estimate, a list of words, or a pair or two of names and numbers. */
 function isLeaf(value) {
-  return value === null || typeof value !== "object" || isEstimate(value) || (Array.isArray(value) && value.every((part) => part === null || typeof part !== "object"));
+  if (isPrimitive(value) || isEstimate(value)) return true;
+  if (Array.isArray(value)) return value.every(isPrimitive);
+  return Object.keys(value).length > 0 && Object.keys(value).length <= 2 && Object.values(value).every(isPrimitive);
 }
 
-/** Objects whose parts are all leaves: they make one table, a row each. */
-function sameShape(parts) {
-  return parts.length > 0 && parts.every((part) => part && !Array.isArray(part) && Object.values(part).every(isLeaf));
+function hasLeaves(part) {
+  return !Array.isArray(part) && Object.values(part).some(isLeaf);
 }
 
 function factTable(entries, title) {
@@ -56,12 +71,12 @@ function factTable(entries, title) {
 }
 
 function crossTable(entries, title) {
-  const keys = [...new Set(entries.flatMap(([, part]) => Object.keys(part)))];
+  const keys = [...new Set(entries.flatMap(([, part]) => Object.keys(part).filter((key) => isLeaf(part[key]))))];
   return dataTable({
     caption: title, name: `cross-${title}`, hideCaption: true,
     columns: [
       { key: "name", label: title, text: true, get: ([name]) => findingName(name) },
-      ...keys.map((key) => ({ key, label: findingName(key), get: () => "", cell: ([, part]) => (key in part ? findingCell(part[key]) : el("span", { class: "soft" }, "-")) })),
+      ...keys.map((key) => ({ key, label: findingName(key), get: () => "", cell: ([, part]) => (key in part && isLeaf(part[key]) ? findingCell(part[key]) : el("span", { class: "soft" }, "-")) })),
     ],
     groups: [{ rows: entries }],
   });
@@ -70,10 +85,10 @@ function crossTable(entries, title) {
 function listFinding(list, title) {
   if (!list.length) return el("p", { class: "soft" }, `${title}: none`);
   if (list.every((part) => part === null || typeof part !== "object")) return el("p", {}, `${title}: `, words(list.join(", ")));
-  if (!sameShape(list)) return list.map((part, k) => findings(part, `${title} ${k + 1}`, 7));
+  if (!list.every((part) => part && !Array.isArray(part) && Object.values(part).every(isLeaf))) return list.map((part, k) => findings(part, `${title} ${k + 1}`, 7));
   const keys = [...new Set(list.flatMap((part) => Object.keys(part)))];
   return dataTable({
-    caption: title, name: `list-${title}`,
+    caption: title, name: `list-${title}`, hideCaption: true,
     columns: keys.map((key, k) => ({ key, label: findingName(key), text: k === 0, get: () => "", cell: (part) => (key in part ? findingCell(part[key]) : el("span", { class: "soft" }, "-")) })),
     groups: [{ rows: list }],
   });
@@ -86,6 +101,7 @@ function findingCell(value) {
     return cell || el("span", { class: "unknown" }, `not known: ${reasonOf(value)}`);
   }
   if (Array.isArray(value)) return value.length ? marked(value.map((part) => (typeof part === "number" ? plainNumber(part) : String(part))).join(", ")) : el("span", { class: "soft" }, "none");
+  if (typeof value === "object") return marked(Object.values(value).map((part) => (typeof part === "number" ? plainNumber(part) : String(part))).join(", "));
   if (typeof value === "number") return el("span", { class: "value" }, plainNumber(value));
   if (typeof value === "boolean") return value ? "yes" : "no";
   return marked(value);

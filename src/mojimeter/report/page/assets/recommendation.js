@@ -2,6 +2,7 @@
 // come from the document's slices; those that a part does not have are hidden there.
 
 const TASKS = ["sentiment", "emotion", "stance", "age", "gender"];
+const TEXT_ALONE = "baseline/none";
 const PERCEIVED = "Perceived age and gender are labels, not facts about people.";
 const FAILURES = {
   errors: ["errors", "calls that failed"], missing: ["missing", "posts without a reply"],
@@ -86,7 +87,7 @@ const recommendation = {
   verdict(run) {
     const { systems, differences = [], ranked_by: ranked } = run.document;
     const own = run.systems.filter((system) => !system.baseline && systems[system.name]);
-    return [bestSentence(own, systems), ...againstText(own, differences), rankedSentence(ranked)];
+    return [bestSentence(own, systems), ...againstText(own, differences, run.document.data?.posts), rankedSentence(ranked)];
   },
 
   alerts(run) {
@@ -183,18 +184,27 @@ function bestSentence(own, systems) {
   return `Tie: these data leave open which of ${listed(first)} is best.`;
 }
 
-/** Every system against the text alone, the first thing to ask of a leaderboard. */
-function againstText(own, differences) {
-  return own.slice(0, 3).map((system) => {
-    const found = differences.find((d) => (d.system === system.name && d.against === "baseline/none") || (d.against === system.name && d.system === "baseline/none"));
-    if (!found || numberOf(found.difference) === null) return null;
-    const sign = found.system === system.name ? 1 : -1;
-    const ci = intervalOf(found.difference);
-    const turned = { value: sign * found.difference.value, ci: ci && (sign === 1 ? ci : [-ci[1], -ci[0]]) };
-    const posts = found.posts ? ` on ${plural(found.posts, "post")}` : "";
-    const apart = found.separated ? (turned.value > 0 ? "does better than" : "does worse than") : "is not told apart from";
-    return `${flat(system.name)} ${apart} the text without any emoji: ${sentenceNumber(turned, "percent", true)} points${posts}.`;
+const AGAINST_TEXT = { better: "does better than", open: "is not told apart from", worse: "does worse than" };
+
+/** Every system against the text alone, the first thing to ask of a leaderboard: one sentence a kind of answer. */
+function againstText(own, differences, posts) {
+  const found = own.map((system) => fromText(system.name, differences, posts)).filter(Boolean);
+  if (found.length === 1) return [`${found[0].name} ${AGAINST_TEXT[found[0].kind]} the text without any emoji: ${found[0].points}.`];
+  const heads = { better: "Better than the text without any emoji", open: "Not told apart from the text without any emoji", worse: "Worse than the text without any emoji" };
+  return Object.entries(heads).map(([kind, head]) => {
+    const those = found.filter((one) => one.kind === kind).map((one) => `${one.name} (${one.points})`);
+    return those.length ? `${head}: ${listed(those.length > 5 ? [...those.slice(0, 4), `${those.length - 4} more`] : those)}.` : null;
   });
+}
+
+function fromText(name, differences, posts) {
+  const found = differences.find((d) => (d.system === name && d.against === TEXT_ALONE) || (d.against === name && d.system === TEXT_ALONE));
+  if (!found || numberOf(found.difference) === null) return null;
+  const sign = found.system === name ? 1 : -1;
+  const ci = intervalOf(found.difference);
+  const turned = { value: sign * found.difference.value, ci: ci && (sign === 1 ? ci : [-ci[1], -ci[0]]) };
+  const on = found.posts && found.posts !== posts ? ` on ${plural(found.posts, "post")}` : "";
+  return { name: flat(name), kind: found.separated ? (turned.value > 0 ? "better" : "worse") : "open", points: `${sentenceNumber(turned, "percent", true)} points${on}` };
 }
 
 function rankedSentence(ranked) {
