@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from mojimeter.cli import collect
 from mojimeter.cli.app import app
 from mojimeter.collect.invites import Link
 from mojimeter.collect.store import open_store
 from mojimeter.collect.study import read_study
-from mojimeter.errors import GateError, InputError
+from mojimeter.errors import GateError, InputError, MissingExtraError
 from tests.collect.simulated import rate_all
 from tests.collect.small import SmallStudy
 
@@ -138,6 +139,15 @@ def test_options_of_init_reach_the_study(table: Path, tmp_path: Path) -> None:
 def test_what_is_wrong_is_one_sentence(table: Path, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(*(a.format(table=table, tmp=tmp_path) for a in arguments))
+
+
+@pytest.mark.parametrize("arguments", [("init", "pairs", "--out", "x"), ("status", "x"), ("backup", "x", "--out", "y")])
+def test_a_missing_extra_is_one_sentence_with_the_command_that_installs_it(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collect, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"needs sqlalchemy, .* pip install 'mojimeter\[web\]'"):
+        run(*arguments)
 
 
 def test_a_gate_on_completeness_is_held(table: Path, tmp_path: Path) -> None:

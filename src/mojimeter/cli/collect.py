@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 import typer
 
@@ -32,5 +36,21 @@ app = typer.Typer(
 def _group() -> None: ...
 
 
+def _with_database(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Say in a sentence that the extra is missing, before anything else is tried."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        if find_spec("sqlalchemy") is None:
+            from mojimeter.errors import MissingExtraError
+
+            raise MissingExtraError("sqlalchemy", "web", "Collecting ratings")
+        return command(*arguments, **options)
+
+    return run
+
+
 for _name, _module in COMMANDS:
-    app.command(_name, cls=ManyValues)(import_module(_module).command)
+    _command = import_module(_module).command
+    # what other tools collected is read without a database
+    app.command(_name, cls=ManyValues)(_command if _name == "import" else _with_database(_command))

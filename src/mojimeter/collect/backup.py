@@ -129,7 +129,7 @@ def _write(out: IO[bytes] | gzip.GzipFile, folder: Path, engine: Engine) -> Cont
         },
     }
     write(_line(head))
-    with reading(engine) as connection:
+    with reading(engine, snapshot=True) as connection:
         for table, line in _rows_of(connection):
             tally.add(table, line)
             write(f'{{"table": "{table}", "row": {line}}}')

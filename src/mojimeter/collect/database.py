@@ -194,14 +194,18 @@ def _transaction(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
-    """One read transaction: all of it sees the same state.
+def reading(engine: Engine, *, snapshot: bool = False) -> Iterator[Connection]:
+    """One read transaction.
+
+    Args:
+        engine: from `open_database`.
+        snapshot: all of it must see the same state, whatever is written meanwhile (SQLite: always).
 
     Raises:
         Unavailable: the database could not do it.
     """
     with _translated(), engine.connect() as connection:
-        if engine.dialect.name == "postgresql":
+        if snapshot and engine.dialect.name == "postgresql":
             connection = connection.execution_options(isolation_level="REPEATABLE READ")
         with connection.begin():
             yield connection

@@ -156,7 +156,7 @@ def export_ratings(
     rows: list[dict[str, Any]] = []
     pairs: list[tuple[str, float, float]] = []
     not_given = 0
-    with reading(store.engine) as connection:
+    with reading(store.engine, snapshot=True) as connection:
         colours = _checks(connection)
         about = _about(connection, store.config)
         values: dict[tuple[str, int], str] = {}
@@ -402,7 +402,7 @@ def export_to_tool(store: Store, tool: str, out: str | Path) -> list[Path]:
         raise InputError(f"no tool {tool!r}; expected {' or '.join(TOOLS)}")
     config = store.config
     withdrawn = {r.rater for r in study_status(store).raters if r.state == "withdrawn"}
-    with reading(store.engine) as connection:
+    with reading(store.engine, snapshot=True) as connection:
         main = connection.execute(select(cells).where(cells.c.kind == "main").order_by(cells.c.number)).all()
         given = [
             GivenRating(row.cell, row.rater, row.value, row.duration_ms, row.received_at)

@@ -113,7 +113,7 @@ def study_status(store: Store) -> StudyStatus:
     """
     now = store.now()
     found: dict[str, RaterStatus] = {}
-    with reading(store.engine) as connection:
+    with reading(store.engine, snapshot=True) as connection:
         people = connection.execute(select(raters).order_by(func.length(raters.c.id), raters.c.id)).all()
         colours = latest_checks(connection)
         per_cell = dict.fromkeys(connection.execute(select(cells.c.id).where(cells.c.kind == "main")).scalars(), 0)
