@@ -6,7 +6,8 @@ Reads STUDY/links.csv, opens every link, consents and rates what it is shown. Th
 so that nothing made up gets into a real study by mistake. A simulated rater sees what a person would see, never a
 system's name, and judges by what is there: a way of its own of using the scale (bias), a taste for or against faces,
 whether an emoji's Unicode name shares a word with the post, luck of the output, and noise that differs when the same
-output is shown again. All of it follows from the seed, so a study can be simulated again with the same scores.
+output is shown again. All of it follows from the seed, so a study can be simulated again with the same scores; another
+seed is other raters.
 
 A rating is sent until it is acknowledged, each time with the same key, as the page's own outbox does.
 Standard library only.
@@ -241,8 +242,8 @@ class Person:
         post, rated = shown.texts[0][1], shown.texts[-1][1]
         faces = sum("FACE" in unicodedata.name(one[0], "") for one in shown.emoji)
         liking = 2.8 + self._bias + self._taste * (faces - 1) + 1.2 * _fits(post, shown.emoji)
-        liking += random.Random(f"{self._seed}/{post}").gauss(0, 0.3)
-        liking += random.Random(f"{self._seed}/{post}/{rated}").gauss(0, 0.3)
+        # what a text has for everybody: the same whoever rates it
+        liking += random.Random(post).gauss(0, 0.3) + random.Random(f"{post}/{rated}").gauss(0, 0.3)
         liking += own.gauss(0, 0.6)
         if shown.choices[0].isdigit():
             return str(min(len(shown.choices), max(1, round(1 + (liking - 1) * (len(shown.choices) - 1) / 4)))), took

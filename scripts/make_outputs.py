@@ -2,7 +2,7 @@
 
     python scripts/make_outputs.py examples/outputs.csv
 
-The first 40 English posts of `starter:test`, each without its own emoji and with three of
+The first 90 English posts of `starter:test`, each without its own emoji and with three of
 each baseline. No model is called; the posts are the project's own (see src/mojimeter/datasets/starter/card.md).
 """
 
@@ -18,7 +18,7 @@ from mojimeter.systems.append import with_recommendation
 from mojimeter.systems.baselines import get_baseline
 
 SYSTEMS = ("baseline/keyword", "baseline/nearest", "baseline/random")
-POSTS = 40
+POSTS = 90
 SEED = 1
 
 
