@@ -243,7 +243,11 @@ def recommendation() -> dict[str, Any]:
                 },
             },
             "votes": {
-                "judge/one": {ALPHA: {"0": {"votes": 3, "cast": {"sentiment": ["positive", "positive", None]}}}},
+                "judge/one": {
+                    "most": 3,
+                    "unanimous": 2,
+                    "split": {ALPHA: {"0": {"votes": 3, "cast": {"sentiment": ["positive", "positive", None]}}}},
+                },
             },
             "people": {ALPHA: {"0": [["anna", 4], [f"rater {SCRIPT}", 2]]}},
             "disagreement": [0.5, 0.1, 0.9, 0.2, 0.2, 0.2, 0.2, 0.2],

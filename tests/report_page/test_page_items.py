@@ -146,15 +146,20 @@ def test_a_post_shows_every_systems_emoji_every_judges_label_votes_ratings_and_f
     assert page.locator(".original").inner_text() == sample.HINDI
     assert page.locator(".original").get_attribute("lang") == "hi"
     emoji, sentiment, gender, people = cells(page, "the original")[:4]
-    assert (emoji, sentiment, gender, people) == ("🙂", "J1positive J2positive", "J1female J2female", "none")
+    assert (emoji, sentiment, gender, people) == (
+        "🙂",
+        "J1positive (2 of 2 votes) J2positive",
+        "J1female (2 of 2 votes) J2female",
+        "none",
+    )
     emoji, sentiment, gender, people = cells(page, "maker/alpha")[:4]
     assert emoji == "😂❤️"
     assert sentiment == "J1positive (votes: 2 positive, 1 not read) J2positive"
-    assert gender == "J1female J2male◆ changed"
+    assert gender == "J1female (of 3 votes) J2male◆ changed"
     assert people == f"anna 4 rater {sample.SCRIPT} 2"
     emoji, sentiment, _, _, reply = cells(page, "evil/")
-    assert emoji == "not asked"
-    assert sentiment == "J1? not read J2no label"
+    assert emoji == "failed"
+    assert sentiment == "J1? not read (2 of 2 votes) J2no label"
     assert reply == f"failed: timeout {sample.IMAGE}"
     assert page.get_by_text("J1: judge/one; J2: judge/two.").is_visible()
     assert page.locator(".item .perceived").is_visible()

@@ -60,7 +60,8 @@ Parts = tuple[list[str], list[PlainTable]]
 
 def _recommendation(run: Mapping[str, Any]) -> Parts:
     document = run["document"]
-    ranked_by, systems = document["ranked_by"], document["systems"]
+    systems = document.get("systems") or {}
+    ranked_by = document.get("ranked_by") or "average"
     head = "overlap (F1)" if ranked_by == "f1" else "labels preserved"
     tasks = [t for t in _TASKS if any(t in s["preservation"] for s in systems.values())] if ranked_by != "f1" else []
     rows = []
@@ -85,7 +86,7 @@ def _disambiguation(run: Mapping[str, Any]) -> Parts:
             *(_with_interval(scores.get(measure), 100.0) for measure in _PAIR_MEASURES),
             _failures(scores),
         )
-        for name, scores in _baselines_last(run, document["systems"])
+        for name, scores in _baselines_last(run, document.get("systems") or {})
     ]
     columns = ("system", "place", *_PAIR_MEASURES.values(), "failures")
     said = [*_counted(document.get("data", {}), "pair"), *document.get("warnings", ())]

@@ -20,6 +20,7 @@ function chart({ label, specify, caption = null }) {
 }
 
 async function draw(entry) {
+  forgetCharts();
   entry.width = Math.floor(entry.holder.clientWidth);
   try {
     await loadLibraries();
@@ -43,11 +44,15 @@ function drawNow(entry) {
 
 /** After a change of colours: every chart that is still on the page, drawn anew. */
 function redrawCharts() {
+  for (const entry of charts) if (entry.width) draw(entry);
+}
+
+/** Charts whose place on the page has been given to something else. */
+function forgetCharts() {
   for (const entry of charts) {
-    if (!entry.holder.isConnected) {
-      entry.view?.finalize();
-      charts.delete(entry);
-    } else if (entry.width) draw(entry);
+    if (entry.holder.isConnected || !entry.width) continue;
+    entry.view?.finalize();
+    charts.delete(entry);
   }
 }
 

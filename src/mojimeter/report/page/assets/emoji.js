@@ -2,6 +2,7 @@
 
 const TOP = 50;
 const STRIP = 20;
+const LINES = 9;
 
 function emojiTab(runs) {
   const run = chosenRun(runs);
@@ -62,7 +63,8 @@ function entropyIn(run, name) {
 }
 
 /** Percent of all emoji that the commonest k make up, one line a system. */
-function concentrationChart(run, names) {
+function concentrationChart(run, all) {
+  const names = all.slice(0, LINES); // more lines than colours could not be told apart; the table holds all
   const values = names.flatMap((name) => {
     let sum = 0;
     return run.curves[name].map(([, percent], k) => ({ name: userName(name), rank: k + 1, percent: (sum += percent) }));
@@ -72,7 +74,7 @@ function concentrationChart(run, names) {
   const order = names.map(userName);
   const colours = (theme) => names.map((name, k) => (name === "people" ? theme.people : theme.series[(k - (names[0] === "people" ? 1 : 0) + 8) % 8]));
   return chart({
-    label, caption: "The higher a line at the left, the more one leans on few favourites; dashed: baselines.",
+    label, caption: `The higher a line at the left, the more one leans on few favourites; dashed: baselines.${all.length > LINES ? ` The first ${LINES} of ${all.length}.` : ""}`,
     specify: (theme, width) => ({
       width: Math.max(width - 60, 150), height: Math.min(260, Math.max(180, width / 3)), autosize: { type: "fit-x", contains: "padding" },
       data: { values: values.map((v) => ({ ...v, dashed: names.some((n) => userName(n) === v.name && isBaseline(run, n)) })) },

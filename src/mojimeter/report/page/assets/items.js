@@ -39,11 +39,14 @@ class ItemsView {
 
   typed() {
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => choose({ q: this.search.value, item: "" }, { quietly: true }), 60);
+    this.waiting = setTimeout(() => {
+      this.waiting = null;
+      choose({ q: this.search.value, item: "" }, { quietly: true });
+    }, 60);
   }
 
   update() {
-    if (this.search.value !== state.q && document.activeElement !== this.search) this.search.value = state.q;
+    if (this.search.value !== state.q && !this.waiting) this.search.value = state.q;
     replaceContent(this.controls, this.filters());
     const wanted = ["q", "order", "lang", "group", "category", "label", "only"].map((name) => state[name]).join("\u0000");
     if (wanted !== this.shown) {
@@ -79,7 +82,7 @@ class ItemsView {
     const lang = items.lang?.[index];
     const shares = [["disagreement", "disagree"], ["mattered", "mattered"]].filter(([name]) => typeof items[name]?.[index] === "number");
     return [
-      el("span", { class: "line", dir: "auto", lang: languageTag(lang) }, text ? marked(text.slice(0, 240)) : words(String(items.id[index]))),
+      el("span", { class: "line", dir: "auto", lang: languageTag(lang) }, text ? marked(text.length > 400 ? text.slice(0, 400) : text) : words(String(items.id[index]))),
       el("span", { class: "under" },
         el("span", { class: "id" }, named(String(items.id[index]).slice(0, 80))),
         hasFailure(this.run, index) ? el("span", { class: "warn" }, "failures") : null,
@@ -175,7 +178,8 @@ function filterTests(run) {
   if (isOption(valueOptions(items.category, "", String), state.category)) tests.push((index) => items.category[index] === state.category);
   if (isOption(groupOptions(run), state.group)) tests.push((index) => (items.gold[index] || []).some((emoji) => emojiTable.groups[emoji] === state.group));
   if (isOption(labelOptions(run), state.label)) {
-    const [task, label] = state.label.split("=");
+    const at = state.label.indexOf("=");
+    const [task, label] = [state.label.slice(0, at), state.label.slice(at + 1)];
     const [judge] = judgesOf(run);
     tests.push((index) => labelOf(run, judge, "gold", task, index) === label);
   }

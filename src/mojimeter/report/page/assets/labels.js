@@ -28,23 +28,35 @@ function labelCell(run, system, task, index) {
     return el(
       "span", { class: "label" },
       judges.length > 1 ? el("span", { class: "judge", title: flat(judge) }, `J${k + 1}`) : null,
-      labelWord(label),
-      votesText(run.items.votes?.[judge]?.[system]?.[index], task),
+      labelWord(label, run.tasks[task]?.off_list),
+      label === null ? null : votesOf(run, judge, system, index, task),
       isChanged ? el("span", { class: "changed" }, el("span", { "aria-hidden": "true" }, "\u25c6 "), "changed") : null,
     );
   });
 }
 
-function labelWord(label) {
+function labelWord(label, offList = []) {
   if (label === null) return el("span", { class: "soft" }, "no label");
   if (label === "?") return el("span", { class: "warn" }, "? not read");
-  return el("span", {}, words(label));
+  return [el("span", {}, words(label)), offList?.includes(label) ? el("span", { class: "warn" }, " (off the list)") : null];
+}
+
+/** The votes behind a label of a judge that votes; where they are not kept apart they were all for it. */
+function votesOf(run, judge, system, index, task) {
+  const ballots = run.items.votes?.[judge];
+  if (!ballots) return null;
+  const split = ballots.split?.[system]?.[index];
+  if (split) return votesText(split, task);
+  return ballots.unanimous ? el("span", { class: "ci" }, ` (${ballots.unanimous} of ${ballots.unanimous} votes)`) : null;
 }
 
 /** The votes behind a label: "2 joy, 1 anger", "not read" among them, and whether they were tied. */
 function votesText(ballot, task) {
   const cast = ballot?.cast?.[task];
-  if (!Array.isArray(cast)) return ballot?.ties?.includes(task) ? el("span", { class: "ci" }, " (tied votes)") : null;
+  if (!Array.isArray(cast)) {
+    if (ballot.ties?.includes(task)) return el("span", { class: "ci" }, " (tied votes)");
+    return ballot.votes ? el("span", { class: "ci" }, ` (of ${plural(ballot.votes, "vote")})`) : null;
+  }
   const counts = new Map();
   for (const vote of cast) counts.set(vote ?? "not read", (counts.get(vote ?? "not read") || 0) + 1);
   const told = [...counts].sort((a, b) => b[1] - a[1]).map(([label, n]) => `${n} ${label}`).join(", ");

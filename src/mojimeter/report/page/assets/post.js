@@ -71,7 +71,7 @@ function shareFact(label, value) {
 
 function emojiCell(run, name, index) {
   const chosen = name === "gold" ? run.items.gold[index] : run.items.systems[name]?.emoji?.[index];
-  if (chosen === null || chosen === undefined) return el("span", { class: "soft" }, name === "gold" ? "none" : "not asked");
+  if (chosen === null || chosen === undefined) return el("span", { class: "soft" }, name === "gold" ? "none" : run.items.systems[name]?.error?.[index] ? "failed" : "no reply recorded");
   const others = run.items.systems[name]?.other_attempts?.[index] || [];
   return [
     chosen.length ? el("span", { class: "glyphs" }, glyphs(chosen)) : el("span", { class: "soft" }, "none"),

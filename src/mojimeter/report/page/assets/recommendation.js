@@ -87,7 +87,8 @@ const recommendation = {
   verdict(run) {
     const { systems, differences = [], ranked_by: ranked } = run.document;
     const own = run.systems.filter((system) => !system.baseline && systems[system.name]);
-    return [bestSentence(own, systems), ...againstText(own, differences, run.document.data?.posts), rankedSentence(ranked)];
+    const apart = ranked === "f1" ? [] : againstText(own, differences, run.document.data?.posts); // no emoji match none by construction
+    return [bestSentence(own, systems), ...apart, rankedSentence(ranked)];
   },
 
   alerts(run) {
