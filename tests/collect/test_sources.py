@@ -94,6 +94,16 @@ def test_posts_and_outputs_can_come_from_anywhere(run: Path) -> None:
     assert shown(found) == shown(read_source(str(run)))
 
 
+def test_a_column_is_mapped_in_the_files_that_have_it_and_refused_where_none_has(run: Path, tmp_path: Path) -> None:
+    posts = write_lines(tmp_path / "p.jsonl", [{"nr": p["id"], "text": p["text"]} for p in POSTS])
+    replies = [{"nr": o["id"], "raw": o["reply"]} for o in OUTPUTS if o["system"] == "a"]
+    outputs = write_lines(tmp_path / "a.jsonl", replies)
+    found = read_source(posts, outputs=[outputs], mapping={"id": "nr", "reply": "raw"})
+    assert shown(found)["p1", "a"]["text"] == "We won! 🏆🎉"
+    with pytest.raises(InputError, match="--map lang=language: no file has a column 'language'"):
+        read_source(posts, outputs=[outputs], mapping={"id": "nr", "reply": "raw", "lang": "language"})
+
+
 def test_strategies_of_a_system_are_systems_of_their_own(run: Path) -> None:
     rows = [{"id": "p1", "system": "a", "strategy": s, "reply": "🎉"} for s in ("zeroshot", "fewshot")]
     write_lines(run / "outputs.jsonl", rows)

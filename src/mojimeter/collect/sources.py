@@ -56,9 +56,7 @@ def read_source(
     if tool is not None:
         return _from_table(_tasks_of(source, tool, mapping or {}), source, wanted)
     if outputs:
-        from mojimeter.datasets.readers import read_outputs, read_posts
-
-        return _from_posts(read_posts(source, mapping), read_outputs(outputs), wanted, source, "emoji")
+        return _from_posts(*_posts_and_outputs(source, outputs, mapping or {}), wanted, source, "emoji")
     if Path(source).is_dir():
         return _from_run(Path(source), wanted)
     if is_shipped(source):
@@ -67,6 +65,22 @@ def read_source(
     if {"context_1", "answer_1", "question"} <= set(frame.columns):
         return _from_pairs(as_pairs(frame, source), source, wanted)
     return _from_table(frame, source, wanted)
+
+
+def _posts_and_outputs(
+    source: str, outputs: Sequence[str], mapping: Mapping[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Posts and the replies to them; each mapped column is looked for in each file."""
+    from mojimeter.datasets.readers import read_outputs, read_posts
+    from mojimeter.runs.scoring import ColumnMap
+
+    if not mapping:
+        return read_posts(source), read_outputs(outputs)
+    columns = ColumnMap(mapping)
+    posts = read_posts(source, columns.of(source))
+    replies = [read_outputs([path], columns.of(path)) for path in outputs]
+    columns.refuse_unused()
+    return posts, pl.concat(replies, how="diagonal_relaxed")
 
 
 # --- a run folder -------------------------------------------------------------------------------------------------
