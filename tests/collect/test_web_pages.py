@@ -225,7 +225,7 @@ def test_a_database_that_cannot_store_is_503_and_says_that_nothing_was_stored(
         assert "disk" not in answer.text
         page = send_form(visitor, 1, "3")
         assert page.status_code == 503
-        assert "store nothing just now" in page.text
+        assert "This was not saved" in page.text
 
 
 HOSTILE = (

@@ -30,7 +30,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mojimeter.collect.records import BadValue, Closed, KeyReused, NotYours, RaterState, Refused, Session
 from mojimeter.collect.store import Store, new_token
 from mojimeter.collect.study import FONT
-from mojimeter.collect.web.overview import overview
 from mojimeter.collect.web.pages import Pages, Visit
 from mojimeter.collect.web.security import SECURITY_HEADERS, Limiter, forwarded, from_here, same_secret, without_secrets
 from mojimeter.errors import MojimeterError
@@ -309,6 +308,8 @@ class Site:
         session = self.store.admin_session(self._cookie(asked, "admin"))
         if session is None:
             return _page(self.pages.admin("", None))
+        from mojimeter.collect.web.overview import overview  # only where it is looked at
+
         return _page(self.pages.admin(session.csrf, overview(self.store)))
 
     def admin_enter(self, asked: Asked) -> Response:
@@ -574,11 +575,13 @@ async def _body(request: Request, most: int) -> bytes:
     if _number(request.headers.get("content-length", "0")) > most:
         raise Refusal(413, "error_too_large")
     found = bytearray()
-    with suppress(ClientDisconnect):
+    try:
         async for chunk in request.stream():
             found += chunk
             if len(found) > most:
                 raise Refusal(413, "error_too_large")
+    except ClientDisconnect:  # half a request is none; nobody is there to read the answer
+        raise Refusal(400, "error_value") from None
     return bytes(found)
 
 

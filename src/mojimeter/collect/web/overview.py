@@ -40,8 +40,8 @@ def _lines(status: StudyStatus) -> list[str]:
     return [
         f"{status.ratings:,} ratings stored of {asked:,} asked for; {status.missing:,} can still come, "
         f"{status.lost:,} cannot (withdrawn, revoked or expired).",
-        f"Each of {status.cells:,} cells has {least if least == most else f'{least} to {most}'} ratings; "
-        f"{status.cells_without_rating:,} have none.",
+        f"Ratings of each of {status.cells:,} cells: {least if least == most else f'{least} to {most}'}; "
+        f"cells without any: {status.cells_without_rating:,}.",
     ]
 
 

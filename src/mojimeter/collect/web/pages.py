@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -18,8 +18,10 @@ from markupsafe import Markup, escape
 from mojimeter.collect.records import CellPage, RaterState
 from mojimeter.collect.study import LONGEST_ANSWER, StudyConfig
 from mojimeter.collect.web.marking import blocks, pattern_of, segments, show
-from mojimeter.collect.web.overview import Overview
 from mojimeter.collect.web.words import CHECK_EMOJI, SCRIPT_WORDS, words_of
+
+if TYPE_CHECKING:
+    from mojimeter.collect.web.overview import Overview
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 _RIGHT_TO_LEFT: Final = frozenset({"ar", "fa", "he", "ur", "ps", "sd", "ug", "yi", "dv", "ckb"})

@@ -132,7 +132,7 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "error_closed": "The study no longer takes answers.",
         "error_too_large": "That is too long to be stored. Please shorten it.",
         "error_too_many": "That was a lot at once. Please wait {seconds} seconds and try again.",
-        "error_unavailable": "The study can store nothing just now. Please go back and try again in a moment.",
+        "error_unavailable": "This was not saved: the study can store nothing just now. Please try again in a moment.",
         "error_method": "That does not work here.",
         "error_server": "Something went wrong on our side. Please try again in a moment; saved answers are safe.",
         "error_home": "To the study",
