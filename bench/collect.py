@@ -59,7 +59,7 @@ class Served:
         self.url = re.findall(rb'"url": "([^"]*)"', self.process.stdout.readline())[0].decode()
 
     def megabytes(self, what: str) -> float:
-        """VmRSS (now) or VmHWM (the most so far)."""
+        """VmRSS (now) or VmHWM (the most so far), in units of 2^20 bytes."""
         return _megabytes(self.process.pid, what)
 
     def stop(self) -> None:
@@ -69,7 +69,7 @@ class Served:
 
 def _megabytes(pid: int, what: str) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.findall(rf"{what}:\s+(\d+) kB", status)[0]) / 1000
+    return int(re.findall(rf"{what}:\s+(\d+) kB", status)[0]) / 1024
 
 
 def bare_commits(folder: Path, count: int = 500) -> float:
@@ -182,8 +182,8 @@ def main(arguments: list[str] | None = None) -> None:
             f"{1000 * middle:.0f} ms at the median, {1000 * slow:.0f} ms at the 99th percentile)"
         )
         print(
-            f"memory after them: {now:.0f} MB, {now / megabytes_of_libraries():.2f} of the libraries alone; bar "
-            f"{BAR_MB} MB: {_met(now < BAR_MB)} (most at any time {most:.0f} MB); {os.cpu_count()} cores"
+            f"memory after them: {now:.1f} MB (of 2^20), {now / megabytes_of_libraries():.2f} of the libraries alone; bar "
+            f"{BAR_MB} MB: {_met(now < BAR_MB)} (most at any time {most:.1f} MB); {os.cpu_count()} cores"
         )
 
 

@@ -118,27 +118,27 @@ def test_4000_of_4000_ratings_survive_three_kills(tmp_path: Path) -> None:
 
 
 def test_a_killed_app_loses_nothing_in_postgresql_either(tmp_path: Path, postgres_url: str) -> None:
-    study = study_of(tmp_path / "study", raters=8, cells=40, database_url=postgres_url)
+    study = study_of(tmp_path / "study", raters=6, cells=20, database_url=postgres_url)
     with Server(study.folder) as server:
         crowd = Crowd(study, (server.url,))
         crowd.start()
-        crowd.wait_for(120)
+        crowd.wait_for(50)
         server.kill()
         server.start()
         crowd.join()
     assert not crowd.failures
-    assert len(crowd.acknowledged) == 320
+    assert len(crowd.acknowledged) == 120
     assert_exactly_once(in_postgres(study), crowd.acknowledged)
 
 
 def test_a_killed_postgresql_is_503_until_it_is_back_and_then_nothing_is_missing(
     tmp_path: Path, postgres: Postgres, postgres_url: str
 ) -> None:
-    study = study_of(tmp_path / "study", raters=4, cells=40, database_url=postgres_url)
+    study = study_of(tmp_path / "study", raters=4, cells=20, database_url=postgres_url)
     with Server(study.folder) as server, visiting(study.links[0].url, server.url) as witness:
         crowd = Crowd(study, (server.url,))
         crowd.start()
-        crowd.wait_for(60)
+        crowd.wait_for(30)
         kill_postgres(postgres)
         status, _, content = witness.ask("GET", "/rate")
         assert status == 503
@@ -147,7 +147,7 @@ def test_a_killed_postgresql_is_503_until_it_is_back_and_then_nothing_is_missing
         start_again(postgres)
         crowd.join()
     assert not crowd.failures
-    assert len(crowd.acknowledged) == 160
+    assert len(crowd.acknowledged) == 80
     assert_exactly_once(in_postgres(study), crowd.acknowledged)
 
 
@@ -184,14 +184,14 @@ def start_again(postgres: Postgres) -> None:
 
 
 def test_two_servers_on_one_study_store_each_rating_once(tmp_path: Path) -> None:
-    study = study_of(tmp_path / "study", raters=6, cells=40)
+    study = study_of(tmp_path / "study", raters=6, cells=20)
     with Server(study.folder) as one, Server(study.folder) as other:
         crowd = Crowd(study, (one.url, other.url), twice=0.5)
         crowd.start()
         crowd.join()
     assert not crowd.failures
-    assert len(crowd.acknowledged) == 240
-    assert crowd.sent_again > 60
+    assert len(crowd.acknowledged) == 120
+    assert crowd.sent_again > 30
     assert_exactly_once(stored(study.folder), crowd.acknowledged)
 
 
