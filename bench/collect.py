@@ -182,8 +182,8 @@ def main(arguments: list[str] | None = None) -> None:
             f"{1000 * middle:.0f} ms at the median, {1000 * slow:.0f} ms at the 99th percentile)"
         )
         print(
-            f"memory after them: {now:.1f} MB (of 2^20), {now / megabytes_of_libraries():.2f} of the libraries alone; bar "
-            f"{BAR_MB} MB: {_met(now < BAR_MB)} (most at any time {most:.1f} MB); {os.cpu_count()} cores"
+            f"memory after them: {now:.1f} MB (of 2^20), {now / megabytes_of_libraries():.2f} of the libraries alone; "
+            f"bar {BAR_MB} MB: {_met(now < BAR_MB)} (most at any time {most:.1f} MB); {os.cpu_count()} cores"
         )
 
 
