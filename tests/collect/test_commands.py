@@ -47,9 +47,10 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_whole_way_from_init_to_the_verdict_of_a_study(table: Path, tmp_path: Path) -> None:
+def test_the_whole_way_from_init_to_the_verdict_of_a_study(table: Path, tmp_path: Path, database: str) -> None:
     folder = str(tmp_path / "study")
-    made = run_json("init", str(table), "--out", folder, "--repeats", "0.2", "--attention", "1", "--contact", "me")
+    options = ["--repeats", "0.2", "--attention", "1", *(["--database", database] if database else [])]
+    made = run_json("init", str(table), "--out", folder, *options)
     assert (made["items"], made["systems"], made["cells"], made["form"]) == (6, 2, 12, "scale")
     invited = run_json("invite", folder, "--raters", "3")
     assert [link["rater"] for link in invited["links"]] == ["r01", "r02", "r03"]
@@ -69,7 +70,7 @@ def test_the_whole_way_from_init_to_the_verdict_of_a_study(table: Path, tmp_path
     kept = run_json("backup", folder, "--out", backup)
     assert run_json("restore", backup, "--verify")["sha256"] == kept["sha256"]
     again = str(tmp_path / "again")
-    run_json("restore", backup, "--out", again)
+    run_json("restore", backup, "--out", again, "--database", "file")
     assert run_json("status", again) == status
     assert run_json("revoke", again, "r02")["revoked"] is True
     assert run_json("status", again)["states"] == {"done": 2, "revoked": 1}

@@ -22,7 +22,7 @@ from tests.collect.small import EMOJI, SYSTEMS, SmallStudy, small_study
 
 # small_study has, of each rater: 1 training item, 6 main cells, 1 attention item, 2 repeats
 SETTINGS: dict[str, Any] = {"attention": 1, "repeats": 0.4}
-GOOD = {"colour": True, "boxes": False}
+GOOD = {"colour": True, "boxes": False, "font": "bundled"}
 
 
 def by_emoji(rater: str, page: CellPage) -> str:
@@ -165,8 +165,11 @@ def test_the_check_of_the_font_before_each_rating_is_beside_it(study: SmallStudy
     rate_all(study, store, by_emoji, ["r02"], check={"colour": False, "boxes": False})
     rate_all(study, store, by_emoji, ["r03"])
     store.check("r01", {"colour": False})  # came after all ratings: says nothing about them
-    found = export_ratings(store).frame.group_by("rater").agg(pl.col("emoji_ok").unique())
+    frame = export_ratings(store).frame
+    found = frame.group_by("rater").agg(pl.col("emoji_ok").unique())
     assert dict(found.iter_rows()) == {"r01": [True], "r02": [False], "r03": [None]}
+    fonts = frame.group_by("rater").agg(pl.col("emoji_font").unique())
+    assert dict(fonts.iter_rows()) == {"r01": ["bundled"], "r02": [None], "r03": [None]}
 
 
 @pytest.mark.parametrize(("form", "values"), [("keeps", ("yes", "no")), ("verdict", ("right", "wrong"))])

@@ -235,6 +235,7 @@ def test_a_sample_of_items_is_stratified_and_takes_whole_items_first(tmp_path: P
     assert Counter(i.lang for i in some.items) == {"en": 2, "hi": 2}
     assert not {"en0", "hi0"} & {i.id for i in some.items}  # of these one system's output is missing
     assert len(some.cells) == 8
+    assert some.left_out == {"items_not_drawn": 8}
     assert sample_items(whole, 4, [], seed=3) == some
     assert sample_items(whole, 12, [], seed=3).items == whole.items
     with pytest.raises(InputError, match="cannot draw 13 of 12"):

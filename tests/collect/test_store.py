@@ -319,9 +319,16 @@ def test_nobody_sees_or_writes_what_is_not_theirs(scene: Scene) -> None:
     differing = next(k for k in mine if mine[k] != theirs[k])
     with pytest.raises(NotYours):
         scene.rate(differing, cell_id=theirs[differing])
-    for position in (0, -1, len(mine) + 1, 10**9):
+    for position in (0, -1, len(mine) + 1, 10**9, 2**31, 2**70):
         with pytest.raises(NotYours):
             scene.store.page(scene.me, position)
+        with pytest.raises(NotYours):
+            scene.store.rate(
+                scene.me, key=scene.key(50), position=position, cell_id=mine[1], value="3", shown_at=0.0, duration_ms=1
+            )
+    with pytest.raises(NotYours):
+        scene.rate(1, number=51, cell_id="\ud800")
+    assert scene.store.pages(scene.me, 1, -1) == []
     with pytest.raises(NotYours):
         scene.store.page("r99", 1)
     scene.rate(1)
@@ -367,7 +374,7 @@ def test_a_link_lets_its_rater_in_from_any_number_of_devices(scene: Scene) -> No
 
 
 def test_any_other_token_lets_nobody_in(scene: Scene) -> None:
-    for token in ("", "x", scene.me, "0" * 32, "a" * 10_000, "\x00", "é" * 10, scene.link.token[:-1]):
+    for token in ("", "x", scene.me, "0" * 32, "a" * 10_000, "\x00", "é" * 10, "\ud800", scene.link.token[:-1]):
         with pytest.raises(Refused) as error:
             scene.store.enter(token)
         assert error.value.reason == "unknown"

@@ -27,7 +27,7 @@ from mojimeter.collect.payloads import FIELDS, plain_text
 from mojimeter.collect.schema import checks
 from mojimeter.collect.schema import raters as raters_table
 from mojimeter.collect.schema import study as facts
-from mojimeter.collect.status import RaterStatus, is_main, study_status
+from mojimeter.collect.status import RaterStatus, is_main, is_ok, study_status
 from mojimeter.collect.store import Store
 from mojimeter.collect.study import Form, StudyConfig
 from mojimeter.errors import InputError
@@ -56,6 +56,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "times": "how often the position was rated; the last time counts",
     "lang": "language of the item",
     "emoji_ok": "whether the rater's latest check before the rating saw emoji in colour and not as boxes",
+    "emoji_font": "font of the emoji by that check: bundled, or system where the browser cannot draw the bundled one",
     "cell": "opaque name of what was shown",
     "expected": "the right value of training and attention items",
 }
@@ -244,6 +245,7 @@ def _schema(config: StudyConfig, *, texts: bool, everything: bool) -> dict[str, 
         "times": pl.Int64,
         "lang": pl.String,
         "emoji_ok": pl.Boolean,
+        "emoji_font": pl.String,
         "cell": pl.String,
     }
     if everything:
@@ -260,6 +262,7 @@ def _text_column(field: str) -> str:
 
 def _row(row: Row[Any], config: StudyConfig, colours: Mapping[str, Any], *, texts: bool) -> dict[str, Any]:
     about = row.about or {}
+    check = _check_before(colours.get(row.rater), row.received_at)
     out = {
         "item": row.item,
         # of free answers the one who answers is what is compared with systems
@@ -275,7 +278,8 @@ def _row(row: Row[Any], config: StudyConfig, colours: Mapping[str, Any], *, text
         "duration_ms": row.duration_ms,
         "times": row.times,
         "lang": row.lang,
-        "emoji_ok": _emoji_ok(colours.get(row.rater), row.received_at),
+        "emoji_ok": None if check is None else is_ok(check),
+        "emoji_font": None if check is None else check.get("font"),
         "cell": row.cell,
         "expected": row.expected,
     }
@@ -297,21 +301,24 @@ def _moment(seconds: float) -> str | None:
         return None
 
 
-def _checks(connection: Connection) -> dict[str, tuple[list[float], list[bool]]]:
-    """For each rater the times of the checks of the font and whether emoji were in colour."""
-    found: dict[str, tuple[list[float], list[bool]]] = defaultdict(lambda: ([], []))
+Checks = tuple[list[float], list[dict[str, Any]]]
+
+
+def _checks(connection: Connection) -> dict[str, Checks]:
+    """For each rater the times of the checks of the font and what they saw."""
+    found: dict[str, Checks] = defaultdict(lambda: ([], []))
     for row in connection.execute(select(checks).order_by(checks.c.number)):
         found[row.rater_id][0].append(row.at)
-        found[row.rater_id][1].append(row.result.get("colour") is True and row.result.get("boxes") is not True)
+        found[row.rater_id][1].append(row.result)
     return dict(found)
 
 
-def _emoji_ok(known: tuple[list[float], list[bool]] | None, at: float) -> bool | None:
-    """What the latest check before the rating saw; the first one's where all came later; None without any."""
+def _check_before(known: Checks | None, at: float) -> dict[str, Any] | None:
+    """The latest check before the rating; the first one where all came later; None without any."""
     if known is None:
         return None
-    times, seen = known
-    return seen[max(bisect_right(times, at) - 1, 0)]
+    times, results = known
+    return results[max(bisect_right(times, at) - 1, 0)]
 
 
 def _about(connection: Connection, config: StudyConfig) -> dict[str, Any]:

@@ -326,7 +326,9 @@ def sample_items(material: Material, n: int, by: Sequence[str], seed: int) -> Ma
     chosen = set(draw_pilot(frame, by, n, seed=seed).frame["_group"].to_list())
     items = tuple(i for i in material.items if i.group in chosen)
     kept = {i.id for i in items}
-    return replace(material, items=items, cells=tuple(c for c in material.cells if c.item in kept))
+    not_drawn = len(firsts) - len(chosen)
+    left_out = dict(material.left_out) | ({"items_not_drawn": not_drawn} if not_drawn else {})
+    return replace(material, items=items, cells=tuple(c for c in material.cells if c.item in kept), left_out=left_out)
 
 
 def complete_groups(material: Material) -> set[str]:

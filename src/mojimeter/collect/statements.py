@@ -34,20 +34,25 @@ STATE: Final = select(
     func.min(case((~_rated, assignments.c.position))).label("following"),
 ).where(_here)
 
-#: ``rater``, ``place`` -> whether the rater may rate, and the cell at that position (null: there is none).
+#: ``rater``, ``place``, ``key`` -> whether the rater may rate, the cell at that position (null: there is none), and
+#: what the key stands for already (nulls: nothing).
 PLACE: Final = (
-    select(raters.c.revoked, raters.c.withdrawn, raters.c.consented, assignments.c.cell_id)
+    select(
+        raters.c.revoked,
+        raters.c.withdrawn,
+        raters.c.consented,
+        assignments.c.cell_id,
+        events.c.rater_id.label("earlier_rater"),
+        events.c.position.label("earlier_position"),
+        events.c.cell_id.label("earlier_cell"),
+        events.c.value.label("earlier_value"),
+    )
     .select_from(
         raters.outerjoin(
             assignments, (assignments.c.rater_id == raters.c.id) & (assignments.c.position == bindparam("place"))
-        )
+        ).outerjoin(events, events.c.key == bindparam("key"))
     )
     .where(raters.c.id == bindparam("rater"))
-)
-
-#: ``key`` -> what it stands for already.
-EARLIER: Final = select(events.c.rater_id, events.c.position, events.c.cell_id, events.c.value).where(
-    events.c.key == bindparam("key")
 )
 
 RATE: Final = insert(events)

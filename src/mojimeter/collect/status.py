@@ -146,7 +146,12 @@ def study_status(store: Store) -> StudyStatus:
 def latest_checks(connection: Connection) -> dict[str, bool]:
     """For each rater with a check of the font, whether the latest saw emoji in colour and none as boxes."""
     rows = connection.execute(select(checks.c.rater_id, checks.c.result).order_by(checks.c.number))
-    return {row.rater_id: row.result.get("colour") is True and row.result.get("boxes") is not True for row in rows}
+    return {row.rater_id: is_ok(row.result) for row in rows}
+
+
+def is_ok(check: Mapping[str, Any]) -> bool:
+    """Whether a check of the font saw emoji in colour and none as boxes."""
+    return check.get("colour") is True and check.get("boxes") is not True
 
 
 def is_main(row: Row[Any]) -> bool:

@@ -60,6 +60,7 @@ __all__ = [
 ]
 
 LONGEST_DURATION_MS: Final = 30 * 24 * 3600 * 1000
+_MOST_POSITIONS: Final = 2**31 - 1  # what the databases' INTEGER holds
 ADMIN_HASH: Final = "admin_token_hash"
 _KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _EXTERNAL = re.compile(r"[A-Za-z0-9_-]{1,64}")  # no @ and no blanks: neither an address nor a name comes in by mistake
@@ -67,7 +68,7 @@ _EXTERNAL = re.compile(r"[A-Za-z0-9_-]{1,64}")  # no @ and no blanks: neither an
 
 def hash_of(secret: str) -> str:
     """What is stored of a token or a cookie: SHA-256, enough for secrets of 128 random bits or more."""
-    return hashlib.sha256(secret.encode()).hexdigest()
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def new_token() -> str:
@@ -277,6 +278,8 @@ class Store:
         Raises:
             Closed: as `page`.
         """
+        if not 1 <= start <= _MOST_POSITIONS or count < 1:
+            return []
         with reading(self.engine) as connection:
             _refuse_closed(_rater(connection, rater))
             total = connection.execute(statements.LAST, {"rater": rater}).scalar()
@@ -399,6 +402,8 @@ class Store:
     def _checked(self, rating: Rating) -> str:
         if not _KEY.fullmatch(rating.key):
             raise BadValue("the key is not one; expected 8 to 64 letters, digits, - and _")
+        if not 1 <= rating.position <= _MOST_POSITIONS:
+            raise NotYours("there is no such item")
         if not math.isfinite(rating.shown_at):
             raise BadValue("the time at which the item was shown is not one")
         if not 0 <= rating.duration_ms <= LONGEST_DURATION_MS:
@@ -412,16 +417,16 @@ class Store:
         now = self._now()
 
         def work(connection: Connection) -> Saved:
-            found = connection.execute(statements.PLACE, {"rater": rater, "place": rating.position}).first()
+            asked = {"rater": rater, "place": rating.position, "key": rating.key}
+            found = connection.execute(statements.PLACE, asked).first()
             if found is None:
                 raise NotYours("there is no such rater")
             _refuse_closed(found)
-            earlier = connection.execute(statements.EARLIER, {"key": rating.key}).first()
-            if earlier is not None:
-                if tuple(earlier) != (rater, rating.position, rating.cell_id, value):
+            if found.earlier_rater is not None:
+                if tuple(found[-4:]) != (rater, rating.position, rating.cell_id, value):
                     raise KeyReused("this key stands for another rating")
                 return Saved(rating.key, rating.position, _next(connection, rater, rating.position), fresh=False)
-            if found.cell_id is None or not hmac.compare_digest(found.cell_id.encode(), rating.cell_id.encode()):
+            if found.cell_id is None or found.cell_id != rating.cell_id:
                 raise NotYours("there is no such item")
             event = {
                 "key": rating.key,
@@ -454,7 +459,7 @@ def _session(cookie: str, rater: str) -> Session:
 
 def _csrf(cookie: str) -> str:
     """A second secret that only who knows the cookie can make; it stands in pages, the cookie never does."""
-    return hmac.new(cookie.encode(), b"mojimeter csrf", hashlib.sha256).hexdigest()
+    return hmac.new(cookie.encode("utf-8", "surrogatepass"), b"mojimeter csrf", hashlib.sha256).hexdigest()
 
 
 def _rater(connection: Connection, rater: str) -> Row[Any]:
