@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from mojimeter import emoji
 from mojimeter.errors import InputError
 from mojimeter.models.calls import Call, CallLedger
+from mojimeter.report.export import to_latex, to_markdown
 from mojimeter.report.page.document import read_report
 from mojimeter.report.page.options import ReportOptions
 from tests.report_page.small_runs import same_labels, write_pairs, write_recommendation
@@ -463,6 +468,74 @@ def test_a_run_whose_scores_are_of_another_form_is_named_with_the_field(run: Pat
     (run / "scores.json").write_text(json.dumps(scores), encoding="utf-8")
     with pytest.raises(InputError, match=r"scores.json: .* field 'systems.maker/a.kept' is missing"):
         read_report([run])
+
+
+def test_tables_that_changed_after_they_were_scored_are_noted(run: Path) -> None:
+    assert one(run)["notes"] == []
+    rows = pl.read_ndjson(run / "labels.jsonl", infer_schema_length=None)
+    turned = pl.when((pl.col("system") == "maker/a") & (pl.col("id") == "p1")).then(pl.lit("negative"))
+    rows.with_columns(sentiment=turned.otherwise(pl.col("sentiment"))).write_ndjson(run / "labels.jsonl")
+    assert any("tables have changed since they were scored (maker/a)" in note for note in one(run)["notes"])
+
+
+def test_a_table_that_does_not_fit_the_run_is_named_with_its_folder(run: Path) -> None:
+    rows = pl.read_ndjson(run / "labels.jsonl", infer_schema_length=None).with_columns(judge=pl.lit("someone else"))
+    rows.write_ndjson(run / "labels.jsonl")
+    with pytest.raises(InputError, match="small: no labels of judge 'maker/judge'"):
+        one(run)
+
+
+def test_a_setting_of_another_kind_is_named(tmp_path: Path) -> None:
+    run = write_recommendation(tmp_path / "r", POSTS, REPLIES, LABELS, scored=False)
+    text = (run / "settings.toml").read_text(encoding="utf-8")
+    (run / "settings.toml").write_text(text.replace("draws = 200", 'draws = "many"'), encoding="utf-8")
+    with pytest.raises(InputError, match="draws is 'many'; expected a value such as 2000"):
+        one(run)
+
+
+def _damaged(document: Any, draw: Any) -> Any:
+    """The document with one node, somewhere, gone or of another kind."""
+    keys = list(document) if isinstance(document, dict) else list(range(len(document)))
+    key = draw(st.sampled_from(keys))
+    inner = document[key]
+    copy = document.copy()
+    if isinstance(inner, dict | list) and inner and draw(st.integers(0, 4)):
+        copy[key] = _damaged(inner, draw)
+    elif draw(st.booleans()):
+        del copy[key]
+    else:
+        copy[key] = draw(st.sampled_from([None, True, -1, 2.5, "", "x\ud800", [], [1], {}, {"a": None}]))
+    return copy
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory, written: Path) -> tuple[dict[str, Any], ...]:
+    """A document of each kind that is checked."""
+    folder = tmp_path_factory.mktemp("saved")
+    pairs = write_pairs(folder / "pairs", [_pair(n) for n in (1, 2, 3)], ANSWERS, DIFFERENCES)
+    (folder / "r.csv").write_text("item,system,rater,score\n" + _ratings(), encoding="utf-8")
+    study = json.loads(json.dumps(read_report([folder / "r.csv"])["runs"][0]["document"]))
+    scores = [json.loads((path / "scores.json").read_text(encoding="utf-8")) for path in (written, pairs)]
+    judge = {"schema": 1, "first": "a", "second": "b", "tasks": {"age": {"kappa": {"value": 0.5, "ci": [0.4, 0.6]}}}}
+    return (*scores, study, judge)
+
+
+@given(st.data())
+@settings(max_examples=50, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+def test_a_damaged_document_is_refused_in_one_sentence_or_shown(saved: tuple[dict[str, Any], ...], data: Any) -> None:
+    document = _damaged(data.draw(st.sampled_from(saved)), data.draw)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "damaged.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        report = None
+        with suppress(InputError):
+            report = read_report([file])
+        if report is None:
+            with pytest.raises(InputError, match=r"^[^\n]*damaged.json[^\n]*$"):
+                read_report([file])
+            return
+    for text in (json.dumps(report, ensure_ascii=False), to_latex(report), to_markdown(report)):
+        text.encode("utf-8")
 
 
 def test_judge_files_are_judges_results_only(run: Path, tmp_path: Path) -> None:

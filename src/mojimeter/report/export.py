@@ -180,12 +180,23 @@ def _judge(run: Mapping[str, Any]) -> TextTable:
 
 def _estimates(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
     if isinstance(value, Mapping):
-        if "value" in value and ("ci" in value or value["value"] is None):
+        if _is_estimate(value):
             return [(path, value)]
         return [found for name, one in value.items() for found in _estimates(one, (*path, str(name)))]
     if isinstance(value, list):
         return [found for n, one in enumerate(value, 1) for found in _estimates(one, (*path, _named(one, n)))]
     return []
+
+
+def _is_estimate(value: Mapping[str, Any]) -> bool:
+    """Whether this is the contract's form of a number; a plain ``value`` without an interval is a setting."""
+    if "value" not in value or ("ci" not in value and value["value"] is not None):
+        return False
+    ci = value.get("ci")
+    bounds = [value["value"], *(ci if isinstance(ci, list) else [])]
+    return (ci is None or (isinstance(ci, list) and len(ci) == 2)) and all(
+        bound is None or isinstance(bound, int | float) for bound in bounds
+    )
 
 
 def _named(value: Any, number: int) -> str:

@@ -20,7 +20,7 @@ from mojimeter.report.gates import is_baseline
 from mojimeter.report.page.cost import cost_of, read_ledger, sum_costs, unknown_cost
 from mojimeter.report.page.emoji_index import EmojiIndex
 from mojimeter.report.page.items import MISSING, UNPARSED, mean_by_item, share_of_unlike_pairs
-from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document
+from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document, setting
 from mojimeter.report.page.sources import Source
 from mojimeter.runs.folder import read_settings
 from mojimeter.runs.kin import with_kin
@@ -46,7 +46,7 @@ def describe_disambiguation(source: Source, index: EmojiIndex, options: ReportOp
     document = read_document(folder, source.kind)
     if document is None:
         document, notes = _score_unfinished(pairs, answers, differences, settings)
-    draws, seed = settings.get("draws", 2000), settings.get("bootstrap_seed", 0)
+    draws, seed = setting(settings, "draws", 2000), setting(settings, "bootstrap_seed", 0)
     slices = []
     if document["systems"] and answers is not None:
         slices = _slices(pairs, answers, differences, document, draws, seed, source.name, say)
@@ -143,13 +143,13 @@ def _score_unfinished(
             pairs,
             there,
             differences,
-            draws=settings.get("draws", 2000),
-            seed=settings.get("bootstrap_seed", 0),
-            verifier=settings.get("verifier"),
+            draws=setting(settings, "draws", 2000),
+            seed=setting(settings, "bootstrap_seed", 0),
+            verifier=setting(settings, "verifier", "") or None,
         )
     except InputError as error:
         return empty, [*notes, f"nothing can be scored yet: {error}"]
-    verifier = settings.get("verifier")
+    verifier = setting(settings, "verifier", "")
     return with_kin(found.to_dict(), [verifier] if verifier else [], role="verifier"), notes
 
 

@@ -57,7 +57,7 @@ def read_report(
     index = EmojiIndex()
     runs: list[dict[str, Any]] = []
     for source in with_distinct_names(sources):
-        run = _describe(source, index, chosen, say)
+        run = _described(source, index, chosen, say)
         runs.append({"name": source.name, **_tidy(run, source)})
         if run["kind"] == "recommendation" and source.document is None:
             runs += _judges_study(source, run, chosen, say)
@@ -103,6 +103,16 @@ def _judge_files(paths: Sequence[str | Path]) -> list[Source]:
                 f"printed; this is a {source.kind.replace('_', ' ')}"
             )
     return found
+
+
+def _described(source: Source, index: EmojiIndex, options: ReportOptions, say: Say) -> dict[str, Any]:
+    """The run; what is wrong with it always named with its path."""
+    try:
+        return _describe(source, index, options, say)
+    except InputError as error:
+        if str(source.path) in str(error):
+            raise
+        raise InputError(f"{source.path}: {error}") from None
 
 
 def _describe(source: Source, index: EmojiIndex, options: ReportOptions, say: Say) -> dict[str, Any]:

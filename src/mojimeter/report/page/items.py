@@ -23,6 +23,7 @@ from mojimeter.metrics.preservation import NO_EMOJI
 from mojimeter.metrics.replies import FLAGS
 from mojimeter.models.calls import CallLedger
 from mojimeter.report.page.emoji_index import EmojiIndex
+from mojimeter.report.page.options import setting
 from mojimeter.report.page.votes import TextOf, split_votes, voting_judge
 from mojimeter.systems.append import with_recommendation
 
@@ -76,7 +77,7 @@ def describe_items(
     if any("other_attempts" in found for found in items["systems"].values()):
         notes.append("where a post was tried several times its emoji, flags and labels here are of the first attempt")
     tasks, items["labels"], cells = _labels(systems, labels, row_of, shown.height, notes)
-    text_of = _judged_text(posts, systems, outputs, settings.get("append", "emoji"))
+    text_of = _judged_text(posts, systems, outputs, setting(settings, "append", "emoji"))
     items["votes"] = _votes(systems, labels, text_of, row_of, settings, ledger)
     if texts:
         index.places(emoji.find_column(shown["original"]).explode().drop_nulls().unique(maintain_order=True).to_list())
@@ -245,11 +246,12 @@ def _own(system: Attempts, outputs: pl.DataFrame) -> pl.DataFrame:
 
 def _known_labels(posts: pl.DataFrame) -> dict[str, Any]:
     """Labels that the posts came with, and the votes behind them, where a column ``votes_<task>`` has them."""
-    known = {t: posts[t].cast(pl.String).to_list() for t in TASKS if t in posts.columns and posts[t].drop_nulls().len()}
+    there = [name for name, kind in posts.schema.items() if kind == pl.String and posts[name].drop_nulls().len()]
+    known = {task: posts[task].to_list() for task in TASKS if task in there}
     votes = {
-        t: [None if v is None else v.split() for v in posts[f"votes_{t}"].cast(pl.String)]
-        for t in known
-        if f"votes_{t}" in posts.columns
+        task: [None if voted is None else voted.split() for voted in posts[f"votes_{task}"]]
+        for task in known
+        if f"votes_{task}" in there
     }
     return {"known": known, "known_votes": votes}
 

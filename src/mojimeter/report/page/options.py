@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from mojimeter.errors import InputError
 from mojimeter.report.page.shapes import check_shape
 from mojimeter.report.page.sources import Source, read_json
 
+T = TypeVar("T")
 Say = Callable[[str, int, int], None]
 
 
@@ -58,6 +60,18 @@ def card_of(source: Source, data: object, shipped: str) -> str | None:
     if isinstance(data, str) and data.partition(":")[0] == shipped:
         return (files("mojimeter.datasets") / shipped / "card.md").read_text(encoding="utf-8")
     return None
+
+
+def setting(settings: Mapping[str, Any], name: str, default: T) -> T:
+    """A setting of a run; the default where it is not there.
+
+    Raises:
+        InputError: it is of another kind than the default.
+    """
+    value = settings.get(name, default)
+    if type(value) is not type(default):
+        raise InputError(f"settings.toml: {name} is {value!r}; expected a value such as {default!r}")
+    return value
 
 
 def is_file(path: Path) -> bool:

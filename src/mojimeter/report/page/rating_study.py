@@ -91,7 +91,7 @@ def judges_as_raters(labels: pl.DataFrame, systems: Mapping[str, Any], panel: Ma
     kept = pl.mean_horizontal([(pl.col(t) == pl.col(f"{t}_gold")).fill_null(False).cast(pl.Float64) for t in tasks])
     parts = []
     for name in panel["systems"]:
-        system, strategy = systems[name]
+        system, strategy = systems.get(name, (name, None))
         own = labels.filter((pl.col("system") == system) & pl.col("judge").is_in(panel["judges"]))
         exact = own.filter(pl.col("strategy").eq_missing(strategy))
         joined = (exact if exact.height else own).join(gold, on=["id", "judge"], how="inner", maintain_order="left")

@@ -7,7 +7,7 @@ documents; nothing of HTML.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,12 @@ from mojimeter.metrics.bags import as_bags, renamed
 from mojimeter.metrics.corpus import Attempts, line_up
 from mojimeter.metrics.diversity import distinct, most_used
 from mojimeter.metrics.recommendation import score_recommendations
+from mojimeter.metrics.results import RecommendationScores
 from mojimeter.report.gates import is_baseline
 from mojimeter.report.page.cost import cost_of, read_ledger, sum_costs, unknown_cost
 from mojimeter.report.page.emoji_index import EmojiIndex
 from mojimeter.report.page.items import describe_items
-from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document
+from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document, setting
 from mojimeter.report.page.slices import measures_of, score_slices, tally_posts
 from mojimeter.report.page.sources import Source
 from mojimeter.runs.folder import read_settings
@@ -36,6 +37,8 @@ from mojimeter.runs.scoring import parse_count
 from mojimeter.runs.signature import UNKNOWN, Signature
 from mojimeter.systems.reply import read_replies
 
+_SAME = 1e-6  # points of percent
+
 
 @dataclass(frozen=True, slots=True)
 class Tables:
@@ -43,12 +46,14 @@ class Tables:
 
     Attributes:
         posts, outputs, labels: see ``datasets.records``; outputs with their emoji and flags. None: no such table.
+        scored: the outputs that scores rest on; all but in a run that is not finished.
         settings: of the run; empty where there are none.
     """
 
     posts: pl.DataFrame
     outputs: pl.DataFrame
     labels: pl.DataFrame | None
+    scored: pl.DataFrame
     settings: Mapping[str, Any]
 
 
@@ -73,7 +78,7 @@ def describe_recommendation(source: Source, index: EmojiIndex, options: ReportOp
         "document": document,
         "notes": notes,
         "card": card_of(source, tables.settings.get("posts_file") if tables else None, starter.NAME),
-        "leaks": document.get("leaks", {}).get("count", 0),
+        "leaks": document["leaks"]["count"] if document["systems"] else 0,
     }
     if tables is None:
         return run | _from_document(document, index, notes)
@@ -126,15 +131,17 @@ def _from_tables(
         systems = _attempts(tables, labels, signature)
         tally = tally_posts(
             tables.posts,
-            tables.outputs,
+            tables.scored,
             labels,
             judge=None if labels is None else signature.judge,
             equality=signature.equality,
             ranked_by=document["ranked_by"],
+            only=list(document["systems"]),
             draws=signature.draws,
             seed=signature.seed,
         )
         extra = tally.score()
+        notes += _changed(document, extra)
         whole = {
             name: measures_of(scores) | {"emoji_per_reply": extra[name]["emoji_per_reply"]}
             for name, scores in document["systems"].items()
@@ -150,7 +157,7 @@ def _from_tables(
         index,
         texts=options.texts,
         most=options.max_items,
-        leaked=document.get("leaks", {}).get("ids", ()),
+        leaked=document["leaks"]["ids"] if document["systems"] else (),
         settings=tables.settings,
         ledger=ledger,
     )
@@ -191,7 +198,7 @@ def _read_tables(folder: Path) -> Tables:
     outputs = read_outputs([folder / "outputs.jsonl"]) if is_file(folder / "outputs.jsonl") else _no_outputs()
     outputs = outputs.hstack(read_replies(outputs["reply"], asked))
     labels = read_labels([folder / "labels.jsonl"]) if is_file(folder / "labels.jsonl") else None
-    return Tables(posts, outputs, labels, settings)
+    return Tables(posts, outputs, labels, outputs, settings)
 
 
 def _no_outputs() -> pl.DataFrame:
@@ -222,13 +229,19 @@ def _score_unfinished(tables: Tables) -> tuple[dict[str, Any], Tables, list[str]
         notes.append(f"{waiting:,} of {outputs.height:,} replies failed or have not been asked for; they are left out")
     if unlabelled:
         notes.append(f"{unlabelled:,} replies have no label by {judges[0]} yet; they are left out")
+    how = {
+        "equality": setting(settings, "equality", "presentation"),
+        "draws": setting(settings, "draws", 2000),
+        "seed": setting(settings, "bootstrap_seed", 0),
+        "append": setting(settings, "append", "emoji"),
+        "asked": parse_count(str(settings.get("n", "3"))),
+    }
     try:
-        document = _score(tables.posts, answered, labels if judges else None, judges, settings)
+        document = _score(tables.posts, answered, labels if judges else None, judges, how)
     except InputError as error:
         notes.append(f"nothing can be scored yet: {error}")
         document = {"schema": 1, "status": "partial", "systems": {}, "data": {"posts": tables.posts.height}}
-    kept = Tables(tables.posts, outputs, labels, settings)
-    return document, kept, notes
+    return document, replace(tables, scored=answered), notes
 
 
 def _in_order(judges: Sequence[str], wanted: Sequence[str]) -> list[str]:
@@ -241,20 +254,10 @@ def _score(
     outputs: pl.DataFrame,
     labels: pl.DataFrame | None,
     judges: Sequence[str],
-    settings: Mapping[str, Any],
+    how: Mapping[str, Any],
 ) -> dict[str, Any]:
-    def scores(judge: str | None) -> Any:
-        return score_recommendations(
-            posts,
-            outputs,
-            labels,
-            settings.get("equality", "presentation"),
-            settings.get("draws", 2000),
-            settings.get("bootstrap_seed", 0),
-            judge=judge,
-            asked=parse_count(str(settings.get("n", "3"))),
-            append=settings.get("append", "emoji"),
-        )
+    def scores(judge: str | None) -> RecommendationScores:
+        return score_recommendations(posts, outputs, labels, judge=judge, **how)
 
     if not judges:
         return with_kin(scores(None).to_dict(), [])
@@ -264,6 +267,24 @@ def _score(
 def _attempts(tables: Tables, labels: pl.DataFrame | None, signature: Signature) -> list[Attempts]:
     judge = None if labels is None else signature.judge
     return line_up(tables.posts, tables.outputs, labels, judge=judge, seed=signature.seed).systems
+
+
+def _changed(document: Mapping[str, Any], now: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A note where the tables, scored now, have other numbers than the document: slices and items rest on them."""
+    changed = []
+    for name, scores in document["systems"].items():
+        before = measures_of(scores)
+        for measure in ("average", "f1", "kept"):
+            ours = now[name][measure]["value"] if name in now else None
+            theirs = before[measure]["value"]
+            if (ours is None) != (theirs is None) or (ours is not None and abs(ours - theirs) > _SAME):
+                changed.append(name)
+                break
+    if not changed:
+        return []
+    return [
+        f"the tables have changed since they were scored ({', '.join(changed)}): slices and items show them as they are"
+    ]
 
 
 def _unscored(tables: Tables, document: Mapping[str, Any]) -> list[str]:

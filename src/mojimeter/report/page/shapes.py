@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from mojimeter.errors import InputError
 from mojimeter.runs.signature import Signature
+
+_TWO = Field(min_length=2, max_length=2)
 
 
 class _Shape(BaseModel):
@@ -24,17 +26,10 @@ class _Number(_Shape):
     """A number with its interval, or none with the reason."""
 
     value: float | None
-    ci: list[float | None] | None = None
-
-    @field_validator("ci")
-    @classmethod
-    def _two(cls, ci: list[float | None] | None) -> list[float | None] | None:
-        if ci is not None and len(ci) != 2:
-            raise ValueError("expected the two ends of an interval")
-        return ci
+    ci: Annotated[list[float | None], _TWO] | None = None
 
 
-_Rank = list[int]
+_Rank = Annotated[list[int], _TWO]
 
 
 class _Use(_Shape):
@@ -42,24 +37,57 @@ class _Use(_Shape):
     percent: float
 
 
+class _Replies(_Shape):
+    unparsed_labels: dict[str, int] = {}
+    missing: int | None = None
+
+
 class _Diversity(_Shape):
     distinct: int | None
     entropy_bits: float | None
+    entropy_bits_ci: Annotated[list[float | None], _TWO] | None = None
     top: list[_Use]
+
+
+class _Overlap(_Shape):
+    precision: _Number
+    recall: _Number
+    f1: _Number
+
+
+class _Categories(_Shape):
+    group: _Overlap
+    subgroup: _Overlap
+
+
+class _Preservation(_Shape):
+    sentiment: _Number
+    emotion: _Number
+    stance: _Number
+    age: _Number
+    gender: _Number
+    average: _Number
+    average_unleaked: _Number
+
+
+class _Difference(_Shape):
+    system: str
+    against: str
+    difference: _Number
 
 
 class _Recommender(_Shape):
     strategy: str | None
     posts: int
-    overlap: dict[str, _Number]
-    category: dict[str, dict[str, _Number]]
-    preservation: dict[str, _Number]
+    overlap: _Overlap
+    category: _Categories
+    preservation: _Preservation
     per_class: dict[str, dict[str, _Number]]
     leaked: bool
     kept: _Number
     recovered: _Number
     diversity: _Diversity
-    replies: dict[str, Any]
+    replies: _Replies
     rank: _Rank
 
 
@@ -69,12 +97,37 @@ class _PostData(_Shape):
     resampled: int
 
 
+class _Leaks(_Shape):
+    count: int
+    ids: list[str]
+
+
+class _Judged(_Shape):
+    kin: bool = False
+
+
+class _LeftOut(_Shape):
+    systems: list[str]
+    posts: int
+
+
+class _Panel(_Shape):
+    judges: list[str]
+    systems: list[str]
+    scored_by: str
+    left_out: _LeftOut
+    caveats: list[str]
+
+
 class _Recommendation(_Shape):
     signature: str
-    ranked_by: str
+    by_judge: dict[str, dict[str, _Judged]] = {}
+    panel: _Panel | None = None
+    leaks: _Leaks
+    ranked_by: Literal["average", "average_unleaked", "f1"]
     data: _PostData
     systems: dict[str, _Recommender]
-    differences: list[dict[str, Any]]
+    differences: list[_Difference]
     warnings: list[str]
 
     @field_validator("signature")
@@ -84,7 +137,7 @@ class _Recommendation(_Shape):
         return text
 
 
-class _Answerer(_Shape):
+class _PairMeasures(_Shape):
     pairs: int
     acc_pair: _Number
     acc_query: _Number
@@ -92,9 +145,12 @@ class _Answerer(_Shape):
     context_awareness: _Number
     output_variability: _Number
     bias: _Number
+
+
+class _Answerer(_PairMeasures):
     rank: _Rank
-    by_category: dict[str, dict[str, Any]]
-    by_lang: dict[str, dict[str, Any]]
+    by_category: dict[str, _PairMeasures]
+    by_lang: dict[str, _PairMeasures]
     no_answer: int
     unparsed: int
     unparsed_differences: int
@@ -106,13 +162,19 @@ class _PairData(_Shape):
     by_lang: dict[str, int]
 
 
+class _Verifier(_Shape):
+    name: str | None
+    agreement: _Number
+
+
 class _Disambiguation(_Shape):
     signature: str
     data: _PairData
     systems: dict[str, _Answerer]
-    differences: list[dict[str, Any]]
-    verifier: dict[str, Any]
+    differences: list[_Difference]
+    verifier: _Verifier
     warnings: list[str]
+    given: list[str] = []
 
 
 class _Component(_Shape):
@@ -153,6 +215,7 @@ class _Study(_Shape):
     raters: list[_Rater]
     ranking: list[_Ranked]
     agreement: dict[str, Any]
+    cautions: list[str] = []
 
 
 _SHAPES: Mapping[str, type[_Shape]] = {

@@ -7,7 +7,7 @@ tables and numbers; nothing of files or pages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,9 +138,9 @@ def tally_posts(
     judge: str | None,
     equality: str,
     ranked_by: str,
+    only: Collection[str],
     draws: int,
     seed: int,
-    known_labels: Mapping[str, Any] | None = None,
 ) -> PostTally:
     """Lay every measure out by post.
 
@@ -149,6 +149,7 @@ def tally_posts(
         judge: whose labels count.
         equality: when two emoji are the same.
         ranked_by: the score that ranks the whole run; slices are ranked by it too.
+        only: names of the systems that were scored; others came later.
         draws, seed: of the bootstrap.
 
     Raises:
@@ -158,7 +159,8 @@ def tally_posts(
     # each post its own cluster: the columns of the tally are then the sums of that post
     alone = replace(corpus, cluster=np.arange(corpus.posts.height), clusters=corpus.posts.height)
     tally = Tally(alone.clusters)
-    trees = {s.name: SystemTree(alone, s, equality, tally, known_labels, 1, seed) for s in alone.systems}
+    scored = [system for system in alone.systems if system.name in only]
+    trees = {system.name: SystemTree(alone, system, equality, tally, None, 1, seed) for system in scored}
     systems = {name: _measures(tree, alone, tally) for name, tree in trees.items()}
     used = sorted({c for row in systems.values() for m in row.values() if isinstance(m, Ratio) for c in _places(m)})
     moved = {old: new for new, old in enumerate(used)}

@@ -15,6 +15,7 @@ from mojimeter.errors import InputError
 from mojimeter.judges.llm import Labels, LlmJudge, replay
 from mojimeter.judges.panel import CLASSIFIER, STUDENT, get_judge
 from mojimeter.models.calls import CallLedger
+from mojimeter.report.page.options import setting
 
 #: (system, post) -> the text that was judged; None where it is not known.
 TextOf = Callable[[str, str], "str | None"]
@@ -25,7 +26,7 @@ def voting_judge(name: str, settings: Mapping[str, Any]) -> LlmJudge | None:
     if name.startswith((STUDENT, CLASSIFIER)) or "votes" not in settings:
         return None
     try:
-        found = get_judge(name, votes=settings["votes"], together=settings.get("together", True))
+        found = get_judge(name, votes=setting(settings, "votes", 3), together=setting(settings, "together", True))
     except InputError:  # a name in a file that no provider has
         return None
     return found if isinstance(found, LlmJudge) and found.votes > 1 else None
@@ -55,7 +56,8 @@ def split_votes(
     fewest = judge.votes // 2 + 1
     split: dict[str, Any] = {}
     for system, own in rows:
-        for post, votes, tied in own.select("id", "votes", "ties").iter_rows():
+        columns = own.select("id", pl.col("votes").cast(pl.Int64, strict=False), pl.col("ties").cast(pl.String))
+        for post, votes, tied in columns.iter_rows():
             if post not in row_of or votes is None or votes <= fewest:
                 continue
             found: dict[str, Any] = {"votes": votes, "ties": tied.split(",") if tied else []}
