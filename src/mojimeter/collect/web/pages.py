@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,19 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 _RIGHT_TO_LEFT: Final = frozenset({"ar", "fa", "he", "ur", "ps", "sd", "ug", "yi", "dv", "ckb"})
 # The letters of yes/no and right/wrong, on every keyboard.
 _LETTERS: Final = {"keeps": {"y": "yes", "n": "no"}, "verdict": {"r": "right", "w": "wrong"}}
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """The templates, compiled once; what a study says comes in when a page is made."""
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
 
 
 @dataclass(frozen=True)
@@ -49,32 +63,24 @@ class Pages:
         self.config = config
         self._emoji = pattern_of(emoji)
         self.words = words_of(config.words)
-        self._environment = Environment(
-            loader=FileSystemLoader(TEMPLATES),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
-        )
-        self._environment.globals.update(
-            w=self.words,
-            say=self.say,
-            show=self._show,
-            prose=self._prose,
-            title=config.title,
-            contact=config.contact,
-            question=config.question,
-            form=config.form,
-            language=config.language,
-            direction="rtl" if config.language.partition("-")[0].lower() in _RIGHT_TO_LEFT else "ltr",
-            script_words=json.dumps({name: self.words[name] for name in SCRIPT_WORDS}, ensure_ascii=False),
-            check_emoji=CHECK_EMOJI,
-            keyboard=config.keyboard,
-            keys=self._keys(),
-            key_map=json.dumps(self._key_map()) if config.keyboard else "",
-            longest=LONGEST_ANSWER,
-        )
+        self._common: dict[str, Any] = {
+            "w": self.words,
+            "say": self.say,
+            "show": self._show,
+            "prose": self._prose,
+            "title": config.title,
+            "contact": config.contact,
+            "question": config.question,
+            "form": config.form,
+            "language": config.language,
+            "direction": "rtl" if config.language.partition("-")[0].lower() in _RIGHT_TO_LEFT else "ltr",
+            "script_words": json.dumps({name: self.words[name] for name in SCRIPT_WORDS}, ensure_ascii=False),
+            "check_emoji": CHECK_EMOJI,
+            "keyboard": config.keyboard,
+            "keys": self._keys(),
+            "key_map": json.dumps(self._key_map()) if config.keyboard else "",
+            "longest": LONGEST_ANSWER,
+        }
 
     def say(self, word: str, **values: object) -> Markup:
         """A string of the pages with its places filled; everything is escaped but what is HTML already."""
@@ -132,7 +138,7 @@ class Pages:
         return self._render("admin.html", csrf=csrf, status=status, message=message)
 
     def _render(self, template: str, **values: Any) -> str:
-        return self._environment.get_template(template).render(values)
+        return _environment().get_template(template).render(self._common | values)
 
     def _cell(self, visit: Visit, state: RaterState, cell: CellPage, key: str) -> dict[str, Any]:
         number = cell.position - (state.training if cell.part == "main" else 0)

@@ -70,7 +70,7 @@ def serve(folder: str | Path, host: str, port: int, settings: Settings, ready: C
     """
     store = open_store(folder)
     app = make_app(store, Path(folder), settings)
-    listener = _listen(host, port)
+    listener = listen(host, port)
     config = uvicorn.Config(
         app,
         loop="asyncio",
@@ -108,7 +108,12 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 takes a free one.
+
+    Raises:
+        InputError: no such address, or it is in use.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
