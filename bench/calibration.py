@@ -475,7 +475,7 @@ def measure_power(ledger: Ledger, rng: np.random.Generator, n: int) -> None:
 
 
 def measure_incomplete(ledger: Ledger, rng: np.random.Generator, n: int) -> None:
-    """A tenth of the ratings missing at random: REML, Fai and Cornelius's F, differences, ranks, G."""
+    """Ratings missing, a tenth at random or more: REML, Fai and Cornelius's F, differences, ranks, G, components."""
     for raters, studies in ((3, n), (10, n // 4)):
         null = World(raters)
         setting = f"{raters} raters, 10% of ratings missing (REML)"
@@ -493,11 +493,30 @@ def measure_incomplete(ledger: Ledger, rng: np.random.Generator, n: int) -> None
             error = sum(w * world.components[name] for name, w in weights.items())
             truth = PAPER_SPREAD / (PAPER_SPREAD + error)
             ledger.cover(GENERALIZABILITY, "G", setting, truth, study.g_study().g.ci, default=True)
+            _cover_components(ledger, study, world, setting)
+    spread = {**TWO_EMOJIS, "system": PAPER_SPREAD}
+    for world, missing, setting in (
+        (World(6, items=100, systems=5, components=spread), 0.5, "100 x 5 x 6, half of ratings missing (REML)"),
+        (World(3, items=20, systems=3, components=spread), 0.3, "20 x 3 x 3, 30% of ratings missing (REML)"),
+    ):
+        for _ in range(n):
+            _cover_components(ledger, _study_with_holes(world, rng, missing), world, setting)
+    world, setting = World(9, items=100, systems=5, components=spread), "100 x 5, 3 of 9 raters an item (REML)"
+    for _ in range(n):
+        cube = draw_table(world, rng).cube
+        kept = rng.permuted(np.tile(np.arange(9) < 3, (100, 1)), axis=1)
+        study = Study(long_table(cube, np.broadcast_to(kept[:, None], cube.shape)))
+        _cover_components(ledger, study, world, setting)
 
 
-def _study_with_holes(world: World, rng: np.random.Generator) -> Study:
+def _cover_components(ledger: Ledger, study: Study, world: World, setting: str) -> None:
+    for one in study.components("reml").rows:
+        ledger.cover(COMPONENTS, one.source, setting, world.components[one.source], one.ci, default=True)
+
+
+def _study_with_holes(world: World, rng: np.random.Generator, missing: float = 0.1) -> Study:
     cube = draw_table(world, rng).cube
-    return Study(long_table(cube, rng.random(cube.shape) > 0.1))
+    return Study(long_table(cube, rng.random(cube.shape) > missing))
 
 
 # ---- the run

@@ -22,6 +22,7 @@ from mojimeter.errors import InputError
 from mojimeter.ratings.blocks import BlockedModel, Likelihood
 from mojimeter.ratings.design import RESIDUAL, Design
 from mojimeter.ratings.identifiability import check_groupings, check_information, check_systems
+from mojimeter.ratings.reml_draws import DRAWS, draw_variances
 from mojimeter.ratings.satterthwaite import Contrast, Uncertain, contrast_test, hypothesis_test
 from mojimeter.ratings.system_tests import FTest
 
@@ -78,6 +79,8 @@ class RemlFit:
         fixed: factors that are fixed; all others are random.
         components_covariance: asymptotic covariance of the variances in the order of `components` (inverse observed
             information; zero rows for variances at their bound).
+        information, gradient: expected second derivatives of the criterion at the variances, tr(P V_k P V_l), and first
+            ones, in the order of `components`.
         beta, covariance, covariance_gradient: fixed effects (intercept first), their covariance, its derivatives.
         cross_products: X'X of the fixed effects.
         caution: what a comparison of the systems rests on, where they have no items or raters in common.
@@ -91,6 +94,8 @@ class RemlFit:
     iterations: int
     fixed: tuple[str, ...] = ()
     components_covariance: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    information: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    gradient: Floats = field(default_factory=lambda: np.empty(0), repr=False)
     beta: Floats = field(default_factory=lambda: np.empty(0), repr=False)
     covariance: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
     covariance_gradient: Floats = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
@@ -123,6 +128,15 @@ class RemlFit:
         if not self.converged:
             parts.append(f"the search did not settle in {self.iterations} steps")
         return "; ".join(parts) or None
+
+    def draw_components(self, draws: int = DRAWS, seed: int = 1) -> dict[str, Floats] | None:
+        """Source -> draws of its variance, negative ones included (see `reml_draws`); None where there can be none.
+
+        The terms of the model must be given from main effects to interactions.
+        """
+        variances = np.array(list(self.components.values()))
+        drawn = draw_variances(variances, self.information, self.gradient, draws, seed)
+        return None if drawn is None else dict(zip(self.components, drawn, strict=True))
 
     def with_fixed(self, factor: str) -> RemlFit:
         """The same model with one factor fixed instead of random.
@@ -317,6 +331,8 @@ def fit_components(
         iterations=search.iterations,
         fixed=tuple(fixed),
         components_covariance=_variances_covariance(search)[np.ix_(order, order)] * scale**4,
+        information=at.expected[np.ix_(order, order)] / scale**4,
+        gradient=at.gradient[order] / scale**2,
         beta=beta,
         covariance=at.covariance * scale**2,
         covariance_gradient=at.covariance_gradient[order],

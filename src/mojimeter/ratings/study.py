@@ -240,7 +240,7 @@ class Study:
         Args:
             estimator: "ems" (complete tables), "reml" (any), "henderson" (any; unconstrained, fast); None: ems
                 for complete tables, reml for incomplete ones.
-            intervals: whether to draw the 95% intervals (ems only).
+            intervals: whether to draw the 95% intervals; henderson has none where ratings are missing.
             seed: of those draws.
 
         Raises:
@@ -256,9 +256,10 @@ class Study:
         notes: tuple[str, ...] = ()
         if self.design.fixed:
             notes = (f"every facet is taken as random by {estimator}; use ems with a complete table for fixed ones",)
+        ci = self._intervals_all_random(estimator, seed) if intervals else None
         if estimator == "henderson":
             estimates = c.henderson_1(self.codes, self.values, self.design)
-            return c.assemble("henderson", estimates, self.design, self.score, notes=notes)
+            return c.assemble("henderson", estimates, self.design, self.score, ci, notes=notes)
         if self.design.complete:
             estimates, criterion = c.reml_from_mean_squares(self.anova())
             zero = [name for name, value in estimates.items() if value == 0]
@@ -266,7 +267,20 @@ class Study:
         else:
             estimates, criterion = dict(self._reml.components), self._reml.criterion
             notes += () if self._reml.note is None else (self._reml.note,)
-        return c.assemble("reml", estimates, self.design, self.score, criterion=criterion, notes=notes)
+        return c.assemble("reml", estimates, self.design, self.score, ci, criterion, notes)
+
+    def _intervals_all_random(self, estimator: str, seed: int) -> dict[str, tuple[float, float]] | None:
+        """Intervals of components, every facet random.
+
+        None for Henderson's estimates with ratings missing: where these are asked for REML may be out of reach.
+        """
+        from mojimeter.ratings import components as c
+
+        if self.design.complete:
+            drawn: Mapping[str, Floats] | None = c.draw_components(self.anova(), seed=seed, fixed=frozenset())
+        else:
+            drawn = self._reml.draw_components(seed=seed) if estimator == "reml" else None
+        return None if drawn is None else c.component_intervals(drawn)
 
     def _check_estimator(self, estimator: str | None) -> str:
         estimator = estimator or self.default_estimator
