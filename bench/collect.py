@@ -1,9 +1,10 @@
 """The rating app: ratings a second over HTTP, seconds to the first page, memory of the serving process.
 
-Twenty clients rate as fast as they are answered, on SQLite with synchronous FULL; each rating is a transaction of its
-own. The peers are measured in the same run on the same disk: a bare loop of INSERT and COMMIT with the same settings,
-and a process that only imports the libraries that serving needs. Figures are ratios to them, and the bars of the
-design (100 ratings a second, 2 seconds, 50 MB) as met or missed.
+Twenty clients rate as fast as they are answered, on SQLite with synchronous FULL; an answer comes after the commit, and
+ratings that wait at the same time may share one. The peers are measured in the same run on the same disk: a bare loop
+of INSERT and COMMIT with the same settings, and a process that only imports the libraries that serving needs. Figures
+are ratios to them, and the bars of the design (100 ratings a second, 2 seconds, 50 MB) as met or missed. On a busy
+machine only the wall time grows, so the share of CPU time stands beside it.
 Run: ``python -m bench.collect`` (``--raters N --cells N`` for another size).
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import resource
 import sqlite3
 import statistics
 import subprocess
@@ -62,7 +64,10 @@ class Served:
         """VmRSS (now) or VmHWM (the most so far), in units of 2^20 bytes."""
         return _megabytes(self.process.pid, what)
 
-    def stop(self) -> None:
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         self.process.terminate()
         self.process.wait()
 
@@ -124,14 +129,18 @@ def _clients() -> Any:
     return simulated_raters
 
 
-def seconds_to_first_page(folder: Path, link: str) -> float:
-    """From calling the command to having read a rater's start page."""
-    start = time.perf_counter()
-    served = Served(folder)
-    urllib.request.urlopen(served.url + "s/" + link.rsplit("/", 1)[1]).read()
-    seconds = time.perf_counter() - start
-    served.stop()
-    return seconds
+def seconds_to_first_page(folder: Path, link: str) -> tuple[float, float]:
+    """From calling the command to having read a rater's start page: wall time, and CPU time with that of stopping."""
+    start, spent = time.perf_counter(), _cpu_of_children()
+    with Served(folder) as served:
+        urllib.request.urlopen(served.url + "s/" + link.rsplit("/", 1)[1]).read()
+        seconds = time.perf_counter() - start
+    return seconds, _cpu_of_children() - spent
+
+
+def _cpu_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def seconds_of_libraries() -> float:
@@ -161,19 +170,20 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "study"
         links = make_study(folder, given.raters, given.cells)
-        starts = [(seconds_to_first_page(folder, links[0][1]), seconds_of_libraries()) for _ in range(STARTS)]
-        first, ratio = statistics.median(s for s, _ in starts), statistics.median(s / p for s, p in starts)
+        starts = [(*seconds_to_first_page(folder, links[0][1]), seconds_of_libraries()) for _ in range(STARTS)]
+        first, busy = (statistics.median(times[k] for times in starts) / BAR_SECONDS for k in (0, 1))
+        ratio = statistics.median(wall / peer for wall, _, peer in starts)
         print(
-            f"first page: {ratio:.1f} times a process that imports the libraries; {first / BAR_SECONDS:.0%} of the bar "
-            f"of {BAR_SECONDS:g} s (most {max(s for s, _ in starts) / BAR_SECONDS:.0%}): {_met(first < BAR_SECONDS)}"
+            f"first page: {ratio:.1f} times a process that imports the libraries; {first:.0%} of the bar of "
+            f"{BAR_SECONDS:g} s (from {min(starts)[0] / BAR_SECONDS:.0%} to {max(starts)[0] / BAR_SECONDS:.0%}; "
+            f"of CPU time {busy:.0%}): {_met(first < 1)}"
         )
-        served = Served(folder)
         before = bare_commits(Path(place))
-        count, seconds, answers = rate_all(served.url, folder, links)
+        with Served(folder) as served:
+            count, seconds, answers = rate_all(served.url, folder, links)
+            now, most = served.megabytes("VmRSS"), served.megabytes("VmHWM")
         (Path(place) / "bare.sqlite").unlink()
         bare = statistics.mean((before, bare_commits(Path(place))))
-        now, most = served.megabytes("VmRSS"), served.megabytes("VmHWM")
-        served.stop()
         rate = count / seconds
         middle, slow = (sorted(answers)[int(share * count)] for share in (0.5, 0.99))
         print(
