@@ -142,7 +142,7 @@ def test_items_filter_by_language_group_label_and_failure(page, report_file):
 
 def test_a_post_shows_every_systems_emoji_every_judges_label_votes_ratings_and_failures(page, report_file):
     show(page, report_file, "#tab=items&item=p0")
-    screenshot(page, "sample-post", full_page=True)
+    screenshot(page, "report-post", full_page=True)
     assert page.locator(".original").inner_text() == sample.HINDI
     assert page.locator(".original").get_attribute("lang") == "hi"
     emoji, sentiment, gender, people = cells(page, "the original")[:4]
@@ -176,7 +176,7 @@ def test_a_reply_with_words_is_quoted_and_its_flag_named(page, report_file):
 
 def test_a_pair_shows_contexts_answers_verdicts_readings_and_differences(page, report_file):
     show(page, report_file, "#tab=items&run=r2&item=q0")
-    screenshot(page, "sample-pair", full_page=True)
+    screenshot(page, "report-pair", full_page=True)
     contexts = page.locator(".contexts section").all_inner_texts()
     assert "After a quarrel." in contexts[0]
     assert "Right answer: Coldly. (figurative)" in contexts[0]

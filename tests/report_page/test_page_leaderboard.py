@@ -34,7 +34,7 @@ def saved(page, button: str) -> str:
 def test_scores_have_intervals_ties_are_named_and_baselines_stand_apart(page, report_file):
     show(page, report_file)
     wait_for_charts(page)
-    screenshot(page, "sample-leaderboard", full_page=True)
+    screenshot(page, "report-leaderboard", full_page=True)
     assert page.locator(".verdict").first.inner_text() == (
         "Tie: these data leave open which of maker/alpha and maker/beta (fewshot) is best."
     )

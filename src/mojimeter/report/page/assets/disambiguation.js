@@ -80,7 +80,7 @@ const disambiguation = {
   detail(row) {
     const parts = [["category", row.scores.by_category], ["language", row.scores.by_lang]].filter(([, by]) => by && Object.keys(by).length);
     return el("div", { class: "classes" }, parts.map(([what, by]) => dataTable({
-      caption: `By ${what}`, name: `class-${row.name}-${what}`,
+      caption: `By ${what}`, name: `class-${row.name}-${what}`, label: `${row.name}: by ${what}`,
       columns: [
         { key: "name", label: what, text: true, get: (r) => (what === "language" ? languageName(r.name) : r.name) },
         { key: "pairs", label: "pairs", unit: "count", get: (r) => r.pairs },

@@ -13,17 +13,17 @@ function findingName(key) {
   return FINDING_NAMES[key] || flat(key).replaceAll("_", " ");
 }
 
-/** A nest of objects as headings and tables; level: of the headings in it. */
+/** A nest of objects as headings and tables; title: the names that lead to it; level: of the headings in it. */
 function findings(value, title, level = 4) {
   if (value === null || value === undefined) return null;
-  if (typeof value !== "object" || isEstimate(value)) return el("p", {}, `${title}: `, findingCell(value));
+  if (typeof value !== "object" || isEstimate(value)) return el("p", {}, `${lastName(title)}: `, findingCell(value));
   if (Array.isArray(value)) return listFinding(value, title);
   const entries = Object.entries(value).filter(([key]) => !UNSHOWN.has(key));
   const simple = entries.filter(([, part]) => isLeaf(part));
   const nested = entries.filter(([, part]) => !isLeaf(part));
   return [
     simple.length ? factTable(simple, title) : null,
-    nested.length > 1 && nested.every(([, part]) => hasLeaves(part)) ? alikeFindings(nested, title, level) : apartFindings(nested, level),
+    nested.length > 1 && nested.every(([, part]) => hasLeaves(part)) ? alikeFindings(nested, title, level) : apartFindings(nested, title, level),
   ];
 }
 
@@ -33,13 +33,17 @@ function alikeFindings(nested, title, level) {
   return [
     crossTable(nested, title),
     deeper.map(([name, key, inner]) => el("details", { class: "more" },
-      el("summary", {}, `${findingName(name)}: ${findingName(key)}`), findings(inner, `${findingName(name)}: ${findingName(key)}`, level))),
+      el("summary", {}, `${findingName(name)}: ${findingName(key)}`), findings(inner, `${title}: ${findingName(name)}: ${findingName(key)}`, level))),
   ];
 }
 
-function apartFindings(nested, level) {
+function apartFindings(nested, title, level) {
   if (!nested.length) return null;
-  return el("div", { class: "findings" }, nested.map(([key, part]) => el("section", { class: "finding" }, heading(level, findingName(key)), findings(part, findingName(key), level + 1))));
+  return el("div", { class: "findings" }, nested.map(([key, part]) => el("section", { class: "finding" }, heading(level, findingName(key)), findings(part, `${title}: ${findingName(key)}`, level + 1))));
+}
+
+function lastName(title) {
+  return title.split(": ").pop();
 }
 
 function heading(level, text) {
@@ -75,7 +79,7 @@ function crossTable(entries, title) {
   return dataTable({
     caption: title, name: `cross-${title}`, hideCaption: true,
     columns: [
-      { key: "name", label: title, text: true, get: ([name]) => findingName(name) },
+      { key: "name", label: lastName(title), text: true, get: ([name]) => findingName(name) },
       ...keys.map((key) => ({ key, label: findingName(key), get: () => "", cell: ([, part]) => (key in part && isLeaf(part[key]) ? findingCell(part[key]) : el("span", { class: "soft" }, "-")) })),
     ],
     groups: [{ rows: entries }],
@@ -83,8 +87,8 @@ function crossTable(entries, title) {
 }
 
 function listFinding(list, title) {
-  if (!list.length) return el("p", { class: "soft" }, `${title}: none`);
-  if (list.every((part) => part === null || typeof part !== "object")) return el("p", {}, `${title}: `, words(list.join(", ")));
+  if (!list.length) return el("p", { class: "soft" }, `${lastName(title)}: none`);
+  if (list.every((part) => part === null || typeof part !== "object")) return el("p", {}, `${lastName(title)}: `, words(list.join(", ")));
   if (!list.every((part) => part && !Array.isArray(part) && Object.values(part).every(isLeaf))) return list.map((part, k) => findings(part, `${title} ${k + 1}`, 7));
   const keys = [...new Set(list.flatMap((part) => Object.keys(part)))];
   return dataTable({

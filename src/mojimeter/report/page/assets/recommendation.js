@@ -111,7 +111,7 @@ const recommendation = {
     const rows = Object.entries(classes).flatMap(([task, labels]) => Object.entries(labels).map(([label, value]) => ({ task, label, value })));
     if (!rows.length) return el("p", { class: "empty" }, "There are no labels, so nothing is known by class.");
     return el("div", { class: "classes" }, Object.entries(classes).map(([task, labels]) => dataTable({
-      caption: `${task}, by the original's label`, name: `class-${row.name}-${task}`,
+      caption: `${task}, by the original's label`, name: `class-${row.name}-${task}`, label: `${row.name}: ${task}`,
       columns: [
         { key: "label", label: "label", text: true, get: (r) => r.label },
         { key: "value", label: "preserved", get: (r) => r.value, unit: "percent" },

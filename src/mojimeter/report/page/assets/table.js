@@ -5,9 +5,9 @@
  * A table.
  * columns: [{key, label, title?, unit?, get(row), cell?(row), text?}]; the first names the row.
  * groups: [{label?, rows, name?}]; rows are objects. `sort`: {key, down}; onSort(key, down) makes the heads buttons.
- * detail(row): a node shown under the row, or null.
+ * detail(row): a node shown under the row, or null. label: of the region; no two on a page should be the same.
  */
-function dataTable({ caption, columns, groups, sort = null, onSort = null, detail = null, name = caption, hideCaption = false }) {
+function dataTable({ caption, columns, groups, sort = null, onSort = null, detail = null, name = caption, label = caption, hideCaption = false }) {
   const reasons = new Map();
   const shown = columns.filter((column) => !column.optional || groups.some((g) => g.rows.some((row) => isKnown(column.get(row)))));
   const head = el("tr", {}, shown.map((column) => headCell(column, sort, onSort)));
@@ -24,7 +24,7 @@ function dataTable({ caption, columns, groups, sort = null, onSort = null, detai
   const table = el("table", { "aria-label": hideCaption ? caption : null }, hideCaption ? null : el("caption", {}, caption), el("thead", {}, head), bodies);
   return el(
     "div", { class: "table" },
-    el("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: "0", data: { scroll: name } }, table),
+    el("div", { class: "scroll", role: "region", "aria-label": flat(label), tabindex: "0", data: { scroll: name } }, table),
     reasonNotes(reasons),
   );
 }

@@ -25,7 +25,7 @@ function trustParts(run) {
   if (run.kind === "recommendation") return [failureTable(run), leakLine(run), judgeAgreement(run), sentences(run.document.warnings || [], "alerts")];
   if (run.kind === "disambiguation") return [pairFailures(run), verifierPart(run), sentences(run.document.warnings || [], "alerts")];
   if (run.kind === "rating_study") return [sentences([run.document.refused, ...(run.document.cautions || [])], "alerts"), designLine(run)];
-  return [hasPerceived(run.document) ? el("p", { class: "perceived" }, PERCEIVED) : null, findings(run.document, flat(run.command || run.name))];
+  return [hasPerceived(run.document) ? el("p", { class: "perceived" }, PERCEIVED) : null, findings(run.document, flat(run.name))];
 }
 
 function signatureLine(run) {
@@ -57,7 +57,7 @@ function failureTable(run) {
   const count = (key, label, title) => ({ key, label, title, get: (r) => r[key], cell: (r) => countCell(r[key]) });
   return [
     dataTable({
-      caption: "Failures and odd replies, counts", name: `failures-${run.id}`,
+      caption: "Failures and odd replies, counts", name: `failures-${run.id}`, label: `Failures of ${run.name}`,
       columns: [
         { key: "name", label: "system", text: true, get: (r) => r.name, cell: (r) => breakable(r.name) },
         { key: "total", label: "replies", unit: "count", optional: true, get: (r) => r.total },
@@ -85,15 +85,15 @@ function judgeAgreement(run) {
   const kin = run.systems.filter((s) => s.kin?.length).map((s) => `${flat(s.name)} is judged by its kin: ${flat(s.kin.join(", "))}`);
   return [
     kin.length ? sentences(kin, "alerts") : null,
-    panel?.agreement ? el("section", { class: "finding" }, el("h4", {}, "Agreement of the judges"), findings(panel.agreement, "Agreement of the judges", 5)) : null,
-    Object.keys(run.judge_costs || {}).length ? el("section", { class: "finding" }, el("h4", {}, "What judging cost"), findings(run.judge_costs, "judge", 5)) : null,
+    panel?.agreement ? el("section", { class: "finding" }, el("h4", {}, "Agreement of the judges"), findings(panel.agreement, `${flat(run.name)}: agreement of the judges`, 5)) : null,
+    Object.keys(run.judge_costs || {}).length ? el("section", { class: "finding" }, el("h4", {}, "What judging cost"), findings(run.judge_costs, `${flat(run.name)}: judge`, 5)) : null,
   ];
 }
 
 function pairFailures(run) {
   const rows = run.systems.map((meta) => ({ name: meta.name, failed: meta.failed || 0, unparsed: run.document.systems[meta.name]?.unparsed }));
   return dataTable({
-    caption: "Failures, counts", name: `failures-${run.id}`,
+    caption: "Failures, counts", name: `failures-${run.id}`, label: `Failures of ${run.name}`,
     columns: [
       { key: "name", label: "system", text: true, get: (r) => r.name, cell: (r) => breakable(r.name) },
       { key: "failed", label: "no answer", get: (r) => r.failed, cell: (r) => countCell(r.failed) },
@@ -111,7 +111,7 @@ function unreadKinds(counts) {
 function verifierPart(run) {
   const { verifier } = run.document;
   if (!verifier) return null;
-  return el("section", { class: "finding" }, el("h4", {}, "The verifier: who says which answers are right"), findings(verifier, "verifier", 5));
+  return el("section", { class: "finding" }, el("h4", {}, "The verifier: who says which answers are right"), findings(verifier, `${flat(run.name)}: verifier`, 5));
 }
 
 function designLine(run) {
