@@ -165,6 +165,6 @@ def test_results_of_a_judge_are_a_row_for_each_number(tmp_path: Path) -> None:
     )
     (table,) = tables_of(read_report([tmp_path / "a.json"]))
     assert [row.cells for row in table.rows] == [
-        ("", "tasks / age / kappa", "0.500 [0.400, 0.600]"),
-        ("", "tasks / age / alpha", "-"),
+        ("tasks / age / kappa", "0.500 [0.400, 0.600]"),
+        ("tasks / age / alpha", "-"),
     ]

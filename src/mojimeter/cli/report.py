@@ -83,7 +83,11 @@ def command(
         write_json(done)
     elif out != STDOUT:
         kinds = ", ".join(f"{run['name']} ({run['kind'].replace('_', ' ')})" for run in done["runs"])
-        typer.echo(f"wrote {done['out']}: {done['bytes'] / 1e6:.2f} MB, {kinds}, {done['emoji']} different emoji")
+        typer.echo(f"wrote {done['out']}: {_size(done['bytes'])}, {kinds}, {done['emoji']} different emoji")
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.2f} MB" if count >= 100_000 else f"{count / 1e3:.1f} kB"
 
 
 class Progress:

@@ -39,7 +39,7 @@ class TextTable:
 
     Attributes:
         name: of the run.
-        columns: headings; the first two columns are the place and the system.
+        columns: headings; the first two columns are text (place and system), the rest numbers.
         rows: best first, those that stand aside last.
         caption: what the numbers are, sentence by sentence.
         signature: of the run, where it has one.
@@ -173,9 +173,9 @@ def _rating_study(run: Mapping[str, Any]) -> TextTable:
 
 def _judge(run: Mapping[str, Any]) -> TextTable:
     """Every number of a judge's results that has a value, by where it stands in the document."""
-    rows = [Row(("", " / ".join(path), _with_interval(found, 3))) for path, found in _estimates(run["document"], ())]
+    rows = [Row((" / ".join(path), _with_interval(found, 3))) for path, found in _estimates(run["document"], ())]
     caption = (f"{run['name']}: {run['command']}, with 95% intervals.",)
-    return TextTable(run["name"], ("", "measure", "value"), tuple(rows), caption, run["signature"])
+    return TextTable(run["name"], ("measure", "value"), tuple(rows), caption, run["signature"])
 
 
 def _estimates(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
@@ -207,7 +207,7 @@ def _named(value: Any, number: int) -> str:
 
 def _without_rows(run: Mapping[str, Any]) -> TextTable:
     said = run["document"].get("sentence")
-    caption = [f"{run['name']}: nothing is ranked.", *([f"{said}."] if said else []), *run["notes"]]
+    caption = [f"{run['name']}: nothing is ranked.", *_sentences([said] if said else []), *_sentences(run["notes"])]
     return TextTable(run["name"], ("place", "system"), (), tuple(caption), run["signature"])
 
 
