@@ -58,7 +58,7 @@ def test_stopping_from_the_keyboard_is_exit_code_130_and_the_log_holds_no_token(
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_the_process_that_serves_holds_nothing_that_it_does_not_need(study: SmallStudy) -> None:
     loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, mojimeter.collect.web.__main__; print(*sys.modules)"],
+        [sys.executable, "-c", "import sys, mojimeter.collect.web.serving; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,

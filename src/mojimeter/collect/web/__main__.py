@@ -9,13 +9,15 @@ import json
 import sys
 from typing import Any
 
-from mojimeter.collect.web.app import Settings
-from mojimeter.collect.web.serving import is_loopback, serve
-from mojimeter.errors import MojimeterError
-
 
 def main(argument: str) -> int:
     """Serve as told; a foreseen error is one sentence on stderr and its exit code."""
+    # Starlette loads this where it is installed; our forms are read without it, and it is half a megabyte.
+    sys.modules.setdefault("python_multipart", None)  # type: ignore[arg-type]
+    from mojimeter.collect.web.app import Settings
+    from mojimeter.collect.web.serving import is_loopback, serve
+    from mojimeter.errors import MojimeterError
+
     told: dict[str, Any] = json.loads(argument)
     settings = Settings(
         behind_proxy=told["behind_proxy"],
