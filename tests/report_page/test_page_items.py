@@ -134,6 +134,8 @@ def test_items_filter_by_language_group_label_and_failure(page, report_file):
     page.get_by_label("Original's label").select_option("")
     page.get_by_label("Only").select_option("failures")
     assert ids(page) == ["p0", "p2"]
+    assert "failed" in page.locator(".row").nth(0).inner_text()
+    assert "odd reply" in page.locator(".row").nth(1).inner_text()
     page.get_by_label("Only").select_option("leaked")
     assert ids(page) == ["p2"]
     page.get_by_label("Only").select_option("rated")

@@ -113,6 +113,8 @@ def test_a_language_shows_the_scores_of_its_slice_and_a_small_part_says_why_not(
     assert first_cells(page) == ["maker/alpha", "baseline/none"]
     assert row_of(page, "maker/alpha").locator("td").nth(1).inner_text().split("\n") == ["72.0", "[67.0, 77.0]"]
     assert "Only Hindi (hi): 11 posts by 6 authors." in page.inner_text("#panel-leaderboard")
+    assert "3 of 11" in row_of(page, "maker/alpha").locator(".mark.warn").all_inner_texts()
+    assert "of 11" not in row_of(page, "baseline/none").inner_text()
     page.get_by_label("Language").select_option("bn")
     assert page.get_by_text("3 posts are too few to score a part on").is_visible()
     assert page.locator("#panel-leaderboard table").count() == 0
@@ -201,7 +203,7 @@ def test_json_holds_what_is_shown_with_the_run_and_its_signature(page, report_fi
 
 def test_pairs_have_their_own_leaderboard_in_percent(page, report_file):
     show(page, report_file)
-    page.get_by_label("Run").select_option("r2")
+    page.get_by_label("Run", exact=True).select_option("r2")
     cells = row_of(page, "maker/alpha").locator("td")
     assert cells.nth(1).inner_text().split("\n") == ["50.0", "[40.0, 60.0]"]
     assert "maker/alpha gives the right answer in both contexts of 50.0 [40.0, 60.0] percent of pairs" in (

@@ -85,7 +85,7 @@ class ItemsView {
       el("span", { class: "line", dir: "auto", lang: languageTag(lang) }, text ? marked(text.length > 400 ? text.slice(0, 400) : text) : words(String(items.id[index]))),
       el("span", { class: "under" },
         el("span", { class: "id" }, named(String(items.id[index]).slice(0, 80))),
-        hasFailure(this.run, index) ? el("span", { class: "warn" }, "failures") : null,
+        failureOf(this.run, index) ? el("span", { class: "warn" }, failureOf(this.run, index)) : null,
         lang ? el("span", {}, flat(lang)) : null,
         items.category?.[index] ? el("span", {}, flat(items.category[index])) : null,
         shares.map(([name, word]) => el("span", {}, `${word} ${formatted(items[name][index] * 100, "count")}%`))),
@@ -183,7 +183,7 @@ function filterTests(run) {
     const [judge] = judgesOf(run);
     tests.push((index) => labelOf(run, judge, "gold", task, index) === label);
   }
-  if (state.only === "failures") tests.push((index) => hasFailure(run, index));
+  if (state.only === "failures") tests.push((index) => failureOf(run, index) !== null);
   if (state.only === "leaked") {
     const leaked = new Set(items.leaked || []);
     tests.push((index) => leaked.has(index));
@@ -192,20 +192,20 @@ function filterTests(run) {
   return tests;
 }
 
-/** Whether anything failed or came out odd for an item; what an odd reply is to a baseline is not of interest. */
-function hasFailure(run, index) {
+/** Whether anything "failed" or was an "odd reply" for an item; what is odd in a baseline is what it is made to do. */
+function failureOf(run, index) {
   run.failures ??= failuresOf(run);
-  return run.failures.has(index);
+  return run.failures.get(index) ?? null;
 }
 
 function failuresOf(run) {
-  const found = new Set();
+  const found = new Map();
   const own = run.systems?.filter((meta) => !meta.baseline).map((meta) => run.items.systems?.[meta.name]).filter(Boolean) || [];
-  for (const system of own) {
-    for (const table of [system.flags, system.error]) {
-      for (const key of Object.keys(table || {})) if (/^\d+$/.test(key)) found.add(Number(key));
-    }
-  }
+  const note = (table, word) => {
+    for (const key of Object.keys(table || {})) if (/^\d+$/.test(key)) found.set(Number(key), word);
+  };
+  for (const system of own) note(system.flags, "odd reply");
+  for (const system of own) note(system.error, "failed");
   return found;
 }
 

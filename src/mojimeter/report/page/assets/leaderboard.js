@@ -1,5 +1,8 @@
 // The first tab: a verdict, a chart and a table of systems, for all items or for a part of them.
 
+// Fewer items than this are too few to say much of a system: the same as for a part of the data.
+const FEW = 10;
+
 function leaderboardTab(runs) {
   const run = chosenRun(runs);
   if (!run) return emptyTab("Leaderboard", "Nothing here yet: a run of 'mojimeter recommend', 'score' or 'disambiguate' fills this tab.");
@@ -105,7 +108,7 @@ function headlineOf(row, headline, slice) {
 function leaderboardColumns(run, kind, slice, [headline, headlineLabel, shortLabel = headlineLabel], places) {
   const rest = kind.columns(run, slice, slice.isWhole);
   return [
-    { key: "system", label: "system", text: true, get: (row) => row.name, cell: (row) => systemCell(row, slice.isWhole) },
+    { key: "system", label: "system", text: true, get: (row) => row.name, cell: (row) => systemCell(row, slice.isWhole, slice[`${kind.noun}s`]) },
     {
       key: "place", saved: "rank", label: "place", up: true, get: (row) => row.rank && row.rank[0], order: (row) => row.rank && row.rank[0] + row.rank[1] / 1000,
       cell: (row) => placeCell(row.rank, places), value: (row) => row.rank, optional: true, title: "places that these data leave open at 95%",
@@ -121,11 +124,13 @@ function headlineCell(row, headline, slice, unit) {
 }
 
 /** A system's name, its marks, and the button that opens its classes. */
-function systemCell(row, canOpen) {
+function systemCell(row, canOpen, all) {
+  const posts = row.slice.posts ?? row.slice.pairs ?? null;
   const open = inList(state.open, row.name);
   const marks = [
     row.meta.strategy ? el("span", { class: "mark" }, words(row.meta.strategy)) : null,
     row.meta.kin?.length ? el("span", { class: "mark warn", title: "the judge is this system or of the same maker" }, `kin of judge ${flat(row.meta.kin.join(", "))}`) : null,
+    posts !== null && all && posts < all ? el("span", { class: posts < FEW ? "mark warn" : "mark", title: "scored on these only" }, `${posts.toLocaleString("en-US")} of ${all.toLocaleString("en-US")}`) : null,
     row.scores.leaked ? el("span", { class: "mark warn", title: "was told the judge's own label of age or gender" }, "leaked") : null,
   ];
   const name = [breakable(row.meta.strategy && row.meta.base ? row.meta.base : row.name), marks];
@@ -174,7 +179,7 @@ function findSlice(run, wanted) {
 function sliceSentence(slice, kind) {
   const what = [slice.lang && languageName(slice.lang), slice.group && flat(slice.group), slice.category && flat(slice.category)].filter(Boolean).join(", ");
   const n = slice[`${kind.noun}s`];
-  return `Only ${what}: ${n === undefined ? "" : plural(n, kind.noun)}${slice.authors ? ` by ${plural(slice.authors, "author")}` : ""}. Intervals and places are of this part.`;
+  return `Only ${what}: ${n === undefined ? "" : plural(n, kind.noun)}${slice.authors ? ` by ${plural(slice.authors, "author")}` : ""}. Intervals and places are of this part; the sentences above are about all ${kind.noun}s.`;
 }
 
 function savedLeaderboard(run, slice, columns, rows) {
