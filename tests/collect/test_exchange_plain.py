@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sys
@@ -13,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mojimeter.cli.app import main
+from mojimeter.collect.exchange.answers import as_ratings
+from mojimeter.collect.exchange.label_studio import read_label_studio
 from mojimeter.collect.exchange.plain import write_table
-from mojimeter.collect.exchange.potato import write_potato
+from mojimeter.collect.exchange.potato import read_potato, write_potato
 from mojimeter.collect.exchange.survey import GivenRating, ShownCell, Survey
 from mojimeter.datasets.tables import SUFFIXES, read_table
 from mojimeter.errors import InputError
@@ -125,3 +128,62 @@ def test_wrong_usage_is_one_sentence(
     file.write_text(json.dumps([{"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [answer]}]}]))
     assert run(monkeypatch, "collect", "import", str(file), "--out", str(tmp_path / "r.csv"), *more) == 2
     assert said in capsys.readouterr().err
+
+
+_NAMES = (
+    "id", "data", "annotations", "result", "value", "rating", "choices", "text", "type", "from_name", "completed_by",
+    "was_cancelled", "lead_time", "meta", "rater", "item", "system", "cell", "score", "user_id", "instance_id",
+    "labels", "label_annotations", "annotation", "behavioral_data", "instance_id_to_label_to_value", "schema", "name",
+    "drafts",
+)  # fmt: skip
+_LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**30), 10**30),
+    st.floats(allow_nan=False, allow_infinity=False),
+    hostile,
+    st.sampled_from([2.0**63, 1e300]),
+    st.sampled_from(["rating", "choices", "textarea", "1", "yes", "r01"]),
+)
+_JSON = st.recursive(
+    _LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_NAMES), inner, max_size=6),
+    max_leaves=25,
+)
+_RESULT = st.fixed_dictionaries(
+    {"type": st.sampled_from(["rating", "choices", "textarea"]), "from_name": _JSON, "value": _JSON}
+)
+_ANNOTATION = st.fixed_dictionaries({"result": st.lists(_RESULT | _JSON, max_size=2), "completed_by": _JSON}) | _JSON
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    document=st.lists(
+        st.fixed_dictionaries({"id": _JSON, "data": _JSON, "annotations": st.lists(_ANNOTATION, max_size=2)}) | _JSON,
+        max_size=3,
+    )
+)
+def test_no_document_of_label_studio_does_worse_than_one_sentence(
+    tmp_path_factory: pytest.TempPathFactory, document: object
+) -> None:
+    file = tmp_path_factory.mktemp("fuzz") / "export.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with contextlib.suppress(InputError):
+        as_ratings(read_label_studio(file))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    labels=st.dictionaries(hostile, _JSON, max_size=3) | st.lists(st.tuples(_JSON, _JSON), max_size=3),
+    times=st.dictionaries(hostile, _JSON, max_size=2),
+    name=st.sampled_from(["user_state.json", "annotations.jsonl", "annotated_instances.jsonl"]),
+    more=st.dictionaries(st.sampled_from(_NAMES), _JSON, max_size=4),
+)
+def test_no_output_of_potato_does_worse_than_one_sentence(
+    tmp_path_factory: pytest.TempPathFactory, labels: object, times: object, name: str, more: dict[str, object]
+) -> None:
+    file = tmp_path_factory.mktemp("fuzz") / name
+    record = {"label_annotations": labels, "instance_id_to_label_to_value": {"i": labels}, "behavioral_data": times}
+    file.write_text(json.dumps(record | more), encoding="utf-8")
+    with contextlib.suppress(InputError):
+        as_ratings(read_potato(file))

@@ -265,7 +265,7 @@ def _as_number(frame: pl.DataFrame, column: str) -> pl.DataFrame:
     numbers = frame[column].cast(pl.Float64, strict=False)
     if numbers.null_count() > frame[column].null_count() or numbers.is_infinite().any():
         return frame
-    if (numbers.drop_nulls() == numbers.drop_nulls().round()).all():
+    if ((numbers.drop_nulls() == numbers.drop_nulls().round()) & (numbers.drop_nulls().abs() < 2**53)).all():
         return frame.with_columns(numbers.cast(pl.Int64).alias(column))
     return frame.with_columns(numbers.alias(column))
 

@@ -6,6 +6,7 @@ Knows JSON, not what is in it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -69,7 +70,7 @@ def parse_json(text: str, where: str) -> Any:
         InputError: not JSON.
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise InputError(f"{where}: not JSON ({error.msg}, line {error.lineno}, column {error.colno})") from None
     except ValueError as error:  # NaN, or a number of thousands of digits
@@ -118,6 +119,13 @@ def get_object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{where}: expected an object, found {kind(value)}")
     return value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return number
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -24,6 +24,7 @@ from mojimeter.errors import InputError
 
 QUESTION = "rating"  # the name of the one control tag of an exported study
 TASKS, CONFIG = "tasks.json", "config.xml"
+LONGEST = 1e9  # seconds; more is no time that anybody took
 # Data of our own beside what is shown; a field of that name is shown under another.
 _OWN = ("cell", "question", "scale", "instructions")
 _OWN_NAMES = {f"{name}_text": name for name in _OWN}
@@ -161,7 +162,7 @@ def _value(value: Any, tag: str, where: str) -> str:
 def _rater(who: Any, where: str) -> str | None:
     """The annotator's number; a name or address stays where it is."""
     if isinstance(who, dict):
-        who = who.get("id", who.get("email"))
+        who = who.get("email") if who.get("id") is None else who["id"]
     if who is None or (isinstance(who, int | str) and not isinstance(who, bool)):
         return as_text(who)
     raise InputError(f"{where}.completed_by: expected a number or an object with id, found {kind(who)}")
@@ -170,8 +171,8 @@ def _rater(who: Any, where: str) -> str | None:
 def _seconds(lead_time: Any, where: str) -> float | None:
     if lead_time is None:
         return None
-    if isinstance(lead_time, bool) or not isinstance(lead_time, int | float) or lead_time < 0:
-        raise InputError(f"{where}.lead_time: expected seconds, found {as_text(lead_time)!r}")
+    if isinstance(lead_time, bool) or not isinstance(lead_time, int | float) or not 0 <= lead_time <= LONGEST:
+        raise InputError(f"{where}.lead_time: expected seconds, found {(as_text(lead_time) or '')[:40]!r}")
     return float(lead_time)
 
 

@@ -47,7 +47,8 @@ _POINT = re.compile(r"scale_([0-9]+)")
 _KEY = re.compile(r"[0-9]{1,2}")
 # Schemes with one field, whose label is only a name: what stands beside it is the answer.
 _VALUE_LABELS = ("text_box", "slider", "number", "free_response", "value")
-_TIME = re.compile(r"(?:([0-9]+)d )?(?:([0-9]+)h )?(?:([0-9]+)m )?([0-9]+)s")
+_TIME = re.compile(r"(?:([0-9]{1,5})d )?(?:([0-9]{1,2})h )?(?:([0-9]{1,2})m )?\b([0-9]{1,2})s")
+_LONGEST_MS = 10**12  # more is no time that anybody took
 
 
 def read_potato(path: str | Path, items: str | Path | None = None) -> Annotated:
@@ -260,7 +261,7 @@ def _spent(behaviour: Any) -> int | None:
     if not isinstance(behaviour, dict):
         return None
     total = behaviour.get("total_time_ms")
-    if isinstance(total, int | float) and not isinstance(total, bool) and total > 0:
+    if isinstance(total, int | float) and not isinstance(total, bool) and 0 < total < _LONGEST_MS:
         return round(total)
     found = _TIME.search(str(behaviour.get("time_string", "")))
     if found is None:
