@@ -234,7 +234,7 @@ class Person:
         again = self._seen[text] = self._seen.get(text, -1) + 1
         own = random.Random(f"{self._seed}/{self._name}/{text}/{again}")
         took = round(own.lognormvariate(8.3, 0.5))  # 4 seconds at the median
-        told = re.search(r"\b(?:choose|answer|say|type)\W+(\w+)", text, re.I)
+        told = re.search(r"\bplease (?:choose|write the word) (\w+)", text)
         if told and (not shown.choices or told[1].lower() in shown.choices):
             return told[1].lower(), took
         if not shown.choices:
