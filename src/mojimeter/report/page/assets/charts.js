@@ -26,7 +26,9 @@ async function draw(entry) {
     await loadLibraries();
     drawNow(entry);
   } catch (error) {
-    entry.holder.replaceChildren(el("p", { class: "empty" }, `The chart could not be drawn (${error.message}); the table holds its numbers.`));
+    entry.holder.replaceChildren(
+      el("p", { class: "empty" }, `The chart could not be drawn (${error.message}); the table holds its numbers.`),
+    );
   }
 }
 
@@ -37,7 +39,11 @@ function drawNow(entry) {
   const compiled = vegaLite.compile(specification, { logger: vega.logger(vega.Error) }).spec;
   entry.view?.finalize();
   entry.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
-    expr: vegaInterpreter.expressionInterpreter, renderer: "svg", logLevel: vega.Error, hover: false, tooltip: () => {},
+    expr: vegaInterpreter.expressionInterpreter,
+    renderer: "svg",
+    logLevel: vega.Error,
+    hover: false,
+    tooltip: () => {},
   });
   entry.view.initialize(entry.canvas).run();
 }
@@ -61,8 +67,14 @@ function chartTheme() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   return {
-    ink: colour("ink"), soft: colour("soft"), line: colour("line"), accent: colour("accent"), band: colour("band"),
-    base: colour("base"), people: colour("people"), paper: colour("paper"),
+    ink: colour("ink"),
+    soft: colour("soft"),
+    line: colour("line"),
+    accent: colour("accent"),
+    band: colour("band"),
+    base: colour("base"),
+    people: colour("people"),
+    paper: colour("paper"),
     series: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`series-${n}`)),
     font: style.getPropertyValue("--text-font").trim(),
     emojiFont: '"mojimeter emoji","Apple Color Emoji","Segoe UI Emoji","Noto Color Emoji",sans-serif',
@@ -70,7 +82,15 @@ function chartTheme() {
 }
 
 function chartConfig(theme) {
-  const text = { labelColor: theme.ink, titleColor: theme.soft, labelFont: theme.font, titleFont: theme.font, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
+  const text = {
+    labelColor: theme.ink,
+    titleColor: theme.soft,
+    labelFont: theme.font,
+    titleFont: theme.font,
+    labelFontSize: 12,
+    titleFontSize: 12,
+    titleFontWeight: "normal",
+  };
   return {
     font: theme.font,
     aria: false, // the holder carries the label

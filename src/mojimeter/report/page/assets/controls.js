@@ -6,7 +6,8 @@ function choice(name, label, options, current, onChange) {
   const id = `choice-${name}`;
   const known = options.some(([value]) => value === current) ? current : options[0][0];
   const select = el(
-    "select", { id, data: { key: id }, on: { change: (event) => onChange(event.target.value) } },
+    "select",
+    { id, data: { key: id }, on: { change: (event) => onChange(event.target.value) } },
     options.map(([value, text]) => el("option", { value, selected: value === known }, text)),
   );
   return el("div", { class: "field" }, el("label", { for: id }, label), select);
@@ -14,15 +15,29 @@ function choice(name, label, options, current, onChange) {
 
 /** A button that is on or off. */
 function toggle(name, label, on, onChange, title = null) {
-  return el("button", {
-    type: "button", class: "toggle", "aria-pressed": String(on), title, data: { key: `toggle-${name}` }, on: { click: () => onChange(!on) },
-  }, label);
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "toggle",
+      "aria-pressed": String(on),
+      title,
+      data: { key: `toggle-${name}` },
+      on: { click: () => onChange(!on) },
+    },
+    label,
+  );
 }
 
 /** Which run a tab shows, where there are several that it can show. */
 function runPicker(runs, current) {
-  return choice("run", "Run", runs.map((run) => [run.id, flat(run.name)]), current.id,
-    (run) => choose({ run, item: "", open: "", sort: "", system: "", columns: "" }));
+  return choice(
+    "run",
+    "Run",
+    runs.map((run) => [run.id, flat(run.name)]),
+    current.id,
+    (run) => choose({ run, item: "", open: "", sort: "", system: "", columns: "" }),
+  );
 }
 
 /** The run that a tab shows: the chosen one, or the first that it can. */
@@ -38,10 +53,21 @@ function emptyTab(title, sentence) {
 /** Sentences as a list; nothing where there are none. */
 function sentences(lines, name = "notes") {
   const said = lines.filter(Boolean);
-  return said.length ? el("ul", { class: name }, said.map((line) => el("li", {}, typeof line === "string" ? marked(line) : line))) : null;
+  return said.length
+    ? el(
+        "ul",
+        { class: name },
+        said.map((line) => el("li", {}, typeof line === "string" ? marked(line) : line)),
+      )
+    : null;
 }
 
 /** A number in large type with what it is. */
 function fact(label, value, note = null) {
-  return el("div", { class: "fact" }, el("dt", {}, label), el("dd", {}, value, note ? el("span", { class: "ci" }, note) : null));
+  return el(
+    "div",
+    { class: "fact" },
+    el("dt", {}, label),
+    el("dd", {}, value, note ? el("span", { class: "ci" }, note) : null),
+  );
 }

@@ -4,7 +4,11 @@
 const PAIR_MEASURES = [
   ["acc_pair", "both right", "pairs with the right answer in both contexts"],
   ["acc_query", "right", "answers that are right"],
-  ["acc_pair_if_independent", "both, if independent", "what 'both right' would be if the two answers had nothing to do with each other"],
+  [
+    "acc_pair_if_independent",
+    "both, if independent",
+    "what 'both right' would be if the two answers had nothing to do with each other",
+  ],
   ["acc_pair_gain", "gain", "both right, less what it would be if independent"],
   ["context_awareness", "aware of context", "pairs whose answers differ between the contexts"],
   ["output_variability", "varies", "answers that differ from the one without context"],
@@ -20,8 +24,16 @@ const disambiguation = {
 
   filters(run) {
     return [
-      choice("lang", "Language", sliceOptions(run, "lang", "All languages", languageName), state.lang, (lang) => choose({ lang })),
-      choice("category", "Category", sliceOptions(run, "category", "All categories", flat), state.category, (category) => choose({ category })),
+      choice("lang", "Language", sliceOptions(run, "lang", "All languages", languageName), state.lang, (lang) =>
+        choose({ lang }),
+      ),
+      choice(
+        "category",
+        "Category",
+        sliceOptions(run, "category", "All categories", flat),
+        state.category,
+        (category) => choose({ category }),
+      ),
     ];
   },
 
@@ -30,24 +42,46 @@ const disambiguation = {
   },
 
   groups: [
-    { id: "right", label: "Right answers", usual: true }, { id: "context", label: "Use of context", usual: true },
-    { id: "cost", label: "Length and cost", usual: false }, { id: "failures", label: "Failures", usual: true },
+    { id: "right", label: "Right answers", usual: true },
+    { id: "context", label: "Use of context", usual: true },
+    { id: "cost", label: "Length and cost", usual: false },
+    { id: "failures", label: "Failures", usual: true },
   ],
 
   columns(run, slice, isWhole) {
     const measure = ([key, label, title]) => ({
-      group: key.startsWith("acc") ? "right" : "context", key, label, title, unit: "share", optional: true,
-      get: (row) => row.slice?.[key] ?? (isWhole ? row.scores[key] ?? null : null),
+      group: key.startsWith("acc") ? "right" : "context",
+      key,
+      label,
+      title,
+      unit: "share",
+      optional: true,
+      get: (row) => row.slice?.[key] ?? (isWhole ? (row.scores[key] ?? null) : null),
     });
-    const cost = (key, label, unit, read) => ({ group: "cost", key, label, unit, optional: true, get: (row) => (isWhole ? costOf(row.meta, read(row.meta)) : null) });
+    const cost = (key, label, unit, read) => ({
+      group: "cost",
+      key,
+      label,
+      unit,
+      optional: true,
+      get: (row) => (isWhole ? costOf(row.meta, read(row.meta)) : null),
+    });
     return [
       ...PAIR_MEASURES.map(measure),
-      cost("calls", "calls", "count", (m) => m.calls), cost("tokens_in", "tokens in", "count", (m) => m.tokens?.input),
-      cost("tokens_out", "tokens out", "count", (m) => m.tokens?.output), cost("seconds", "seconds", "score", (m) => m.seconds?.total),
-      cost("seconds_per_call", "seconds a call", "score", (m) => m.seconds?.per_call), cost("usd", "US dollars", "fine", (m) => m.usd),
+      cost("calls", "calls", "count", (m) => m.calls),
+      cost("tokens_in", "tokens in", "count", (m) => m.tokens?.input),
+      cost("tokens_out", "tokens out", "count", (m) => m.tokens?.output),
+      cost("seconds", "seconds", "score", (m) => m.seconds?.total),
+      cost("seconds_per_call", "seconds a call", "score", (m) => m.seconds?.per_call),
+      cost("usd", "US dollars", "fine", (m) => m.usd),
       {
-        group: "failures", key: "failures", label: "failures", title: "calls that failed, answers or verdicts missing or not read", optional: true,
-        get: (row) => (isWhole ? sumOf(pairFailureCounts(row)) : null), cell: (row) => failureCell(pairFailureCounts(row)),
+        group: "failures",
+        key: "failures",
+        label: "failures",
+        title: "calls that failed, answers or verdicts missing or not read",
+        optional: true,
+        get: (row) => (isWhole ? sumOf(pairFailureCounts(row)) : null),
+        cell: (row) => failureCell(pairFailureCounts(row)),
       },
     ];
   },
@@ -55,39 +89,71 @@ const disambiguation = {
   verdict(run) {
     const { systems, verifier } = run.document;
     const own = run.systems.filter((system) => !system.baseline && systems[system.name]);
-    const baselines = run.systems.filter((system) => system.baseline && isKnown(systems[system.name]?.acc_pair)).map((s) => [s.name, systems[s.name].acc_pair]);
+    const baselines = run.systems
+      .filter((system) => system.baseline && isKnown(systems[system.name]?.acc_pair))
+      .map((s) => [s.name, systems[s.name].acc_pair]);
     const best = baselines.sort((a, b) => numberOf(b[1]) - numberOf(a[1]))[0];
     const right = (name) => sentenceNumber(systems[name].acc_pair, "share");
-    const first = own.filter((s) => isKnown(systems[s.name].acc_pair)).sort((a, b) => numberOf(systems[b.name].acc_pair) - numberOf(systems[a.name].acc_pair))[0];
+    const first = own
+      .filter((s) => isKnown(systems[s.name].acc_pair))
+      .sort((a, b) => numberOf(systems[b.name].acc_pair) - numberOf(systems[a.name].acc_pair))[0];
     return [
       bestSentence(own, systems),
-      first ? `${flat(first.name)} gives the right answer in both contexts of ${right(first.name)} percent of pairs${best ? `; the best baseline, ${flat(best[0])}, of ${right(best[0])}` : ""}.` : null,
+      first
+        ? `${flat(first.name)} gives the right answer in both contexts of ${right(first.name)} percent of pairs${best ? `; the best baseline, ${flat(best[0])}, of ${right(best[0])}` : ""}.`
+        : null,
       first && best ? againstBaseline(run, first.name, best[0]) : null,
-      verifier?.name ? `Answers are held against the right ones by ${flat(verifier.name)}; Trust says how good it is.` : null,
+      verifier?.name
+        ? `Answers are held against the right ones by ${flat(verifier.name)}; Trust says how good it is.`
+        : null,
     ];
   },
 
   alerts(run) {
     const { warnings = [], systems } = run.document;
     const failed = run.systems.map((s) => [s.name, s.failed || 0]).filter(([, n]) => n);
-    const unparsed = Object.entries(systems).map(([name, s]) => [name, total(s.unparsed)]).filter(([, n]) => n);
+    const unparsed = Object.entries(systems)
+      .map(([name, s]) => [name, total(s.unparsed)])
+      .filter(([, n]) => n);
     const told = (list) => list.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ");
-    return [failed.length ? `Calls without an answer: ${told(failed)}.` : null, unparsed.length ? `Not read: ${told(unparsed)}.` : null, ...warnings];
+    return [
+      failed.length ? `Calls without an answer: ${told(failed)}.` : null,
+      unparsed.length ? `Not read: ${told(unparsed)}.` : null,
+      ...warnings,
+    ];
   },
 
   perceived: () => false,
 
   detail(row) {
-    const parts = [["category", row.scores.by_category], ["language", row.scores.by_lang]].filter(([, by]) => by && Object.keys(by).length);
-    return el("div", { class: "classes" }, parts.map(([what, by]) => dataTable({
-      caption: `By ${what}`, name: `class-${row.name}-${what}`, label: `${row.name}: by ${what}`,
-      columns: [
-        { key: "name", label: what, text: true, get: (r) => (what === "language" ? languageName(r.name) : r.name) },
-        { key: "pairs", label: "pairs", unit: "count", get: (r) => r.pairs },
-        ...PAIR_MEASURES.map(([key, label, title]) => ({ key, label, title, unit: "share", optional: true, get: (r) => r[key] ?? null })),
-      ],
-      groups: [{ rows: Object.entries(by).map(([name, scores]) => ({ name, ...scores })) }],
-    })));
+    const parts = [
+      ["category", row.scores.by_category],
+      ["language", row.scores.by_lang],
+    ].filter(([, by]) => by && Object.keys(by).length);
+    return el(
+      "div",
+      { class: "classes" },
+      parts.map(([what, by]) =>
+        dataTable({
+          caption: `By ${what}`,
+          name: `class-${row.name}-${what}`,
+          label: `${row.name}: by ${what}`,
+          columns: [
+            { key: "name", label: what, text: true, get: (r) => (what === "language" ? languageName(r.name) : r.name) },
+            { key: "pairs", label: "pairs", unit: "count", get: (r) => r.pairs },
+            ...PAIR_MEASURES.map(([key, label, title]) => ({
+              key,
+              label,
+              title,
+              unit: "share",
+              optional: true,
+              get: (r) => r[key] ?? null,
+            })),
+          ],
+          groups: [{ rows: Object.entries(by).map(([name, scores]) => ({ name, ...scores })) }],
+        }),
+      ),
+    );
   },
 
   after(run) {
@@ -101,7 +167,10 @@ function pairFailureCounts(row) {
 
 /** The best system against the best baseline, as the run tested it. */
 function againstBaseline(run, system, baseline) {
-  const found = (run.document.differences || []).find((d) => d.measure === "acc_pair" && [d.system, d.against].includes(system) && [d.system, d.against].includes(baseline));
+  const found = (run.document.differences || []).find(
+    (d) =>
+      d.measure === "acc_pair" && [d.system, d.against].includes(system) && [d.system, d.against].includes(baseline),
+  );
   if (!found || numberOf(found.difference) === null) return null;
   const sign = found.system === system ? 1 : -1;
   const ci = intervalOf(found.difference);

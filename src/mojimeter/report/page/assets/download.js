@@ -51,7 +51,8 @@ function downloadButtons(what) {
     save(`${stem(name)}.json`, "application/json", `${JSON.stringify({ ...about, rows }, null, 1)}\n`);
   };
   return el(
-    "div", { class: "downloads" },
+    "div",
+    { class: "downloads" },
     el("button", { type: "button", "data-key": "csv", on: { click: asCsv } }, "Save as CSV"),
     el("button", { type: "button", "data-key": "json", on: { click: asJson } }, "Save as JSON"),
   );

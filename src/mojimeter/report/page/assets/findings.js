@@ -2,10 +2,26 @@
 // the name that it has, so that nothing is left out.
 
 const FINDING_NAMES = {
-  f1_macro: "F1, macro", kappa: "Cohen's kappa", alpha_nominal: "alpha (nominal)", taken_for: "taken for", commonest: "commonest label alone",
-  accuracy: "accuracy", correlation: "correlation of labels", changed: "labels that change, percent", ceiling: "noise ceiling, percent", changes: "labels that change on asking again, percent",
-  moved_ceiling: "ceiling with emoji moved", unparsed: "not read", posts: "posts", per_class: "by class", by_matching_pairs: "by labels that stayed",
-  human_score: "people say 'same', share", task_score: "labels that stayed, share", of_groups: "over groups", corrected: "corrected", raw: "raw",
+  f1_macro: "F1, macro",
+  kappa: "Cohen's kappa",
+  alpha_nominal: "alpha (nominal)",
+  taken_for: "taken for",
+  commonest: "commonest label alone",
+  accuracy: "accuracy",
+  correlation: "correlation of labels",
+  changed: "labels that change, percent",
+  ceiling: "noise ceiling, percent",
+  changes: "labels that change on asking again, percent",
+  moved_ceiling: "ceiling with emoji moved",
+  unparsed: "not read",
+  posts: "posts",
+  per_class: "by class",
+  by_matching_pairs: "by labels that stayed",
+  human_score: "people say 'same', share",
+  task_score: "labels that stayed, share",
+  of_groups: "over groups",
+  corrected: "corrected",
+  raw: "raw",
 };
 const UNSHOWN = new Set(["schema", "signature"]); // shown elsewhere
 
@@ -23,23 +39,46 @@ function findings(value, title, level = 4) {
   const nested = entries.filter(([, part]) => !isLeaf(part));
   return [
     simple.length ? factTable(simple, title) : null,
-    nested.length > 1 && nested.every(([, part]) => hasLeaves(part)) ? alikeFindings(nested, title, level) : apartFindings(nested, title, level),
+    nested.length > 1 && nested.every(([, part]) => hasLeaves(part))
+      ? alikeFindings(nested, title, level)
+      : apartFindings(nested, title, level),
   ];
 }
 
 /** Objects of one kind (tasks, judges, classes): their numbers as one table, what is deeper folded away. */
 function alikeFindings(nested, title, level) {
-  const deeper = nested.flatMap(([name, part]) => Object.entries(part).filter(([, inner]) => !isLeaf(inner)).map(([key, inner]) => [name, key, inner]));
+  const deeper = nested.flatMap(([name, part]) =>
+    Object.entries(part)
+      .filter(([, inner]) => !isLeaf(inner))
+      .map(([key, inner]) => [name, key, inner]),
+  );
   return [
     crossTable(nested, title),
-    deeper.map(([name, key, inner]) => el("details", { class: "more" },
-      el("summary", {}, `${findingName(name)}: ${findingName(key)}`), findings(inner, `${title}: ${findingName(name)}: ${findingName(key)}`, level))),
+    deeper.map(([name, key, inner]) =>
+      el(
+        "details",
+        { class: "more" },
+        el("summary", {}, `${findingName(name)}: ${findingName(key)}`),
+        findings(inner, `${title}: ${findingName(name)}: ${findingName(key)}`, level),
+      ),
+    ),
   ];
 }
 
 function apartFindings(nested, title, level) {
   if (!nested.length) return null;
-  return el("div", { class: "findings" }, nested.map(([key, part]) => el("section", { class: "finding" }, heading(level, findingName(key)), findings(part, `${title}: ${findingName(key)}`, level + 1))));
+  return el(
+    "div",
+    { class: "findings" },
+    nested.map(([key, part]) =>
+      el(
+        "section",
+        { class: "finding" },
+        heading(level, findingName(key)),
+        findings(part, `${title}: ${findingName(key)}`, level + 1),
+      ),
+    ),
+  );
 }
 
 function lastName(title) {
@@ -65,7 +104,9 @@ function hasLeaves(part) {
 
 function factTable(entries, title) {
   return dataTable({
-    caption: title, name: `facts-${title}`, hideCaption: true,
+    caption: title,
+    name: `facts-${title}`,
+    hideCaption: true,
     columns: [
       { key: "what", label: "what", text: true, get: ([key]) => findingName(key) },
       { key: "value", label: "value", text: true, get: () => "", cell: ([, value]) => findingCell(value) },
@@ -77,10 +118,18 @@ function factTable(entries, title) {
 function crossTable(entries, title) {
   const keys = [...new Set(entries.flatMap(([, part]) => Object.keys(part).filter((key) => isLeaf(part[key]))))];
   return dataTable({
-    caption: title, name: `cross-${title}`, hideCaption: true,
+    caption: title,
+    name: `cross-${title}`,
+    hideCaption: true,
     columns: [
       { key: "name", label: lastName(title), text: true, get: ([name]) => findingName(name) },
-      ...keys.map((key) => ({ key, label: findingName(key), get: () => "", cell: ([, part]) => (key in part && isLeaf(part[key]) ? findingCell(part[key]) : el("span", { class: "soft" }, "-")) })),
+      ...keys.map((key) => ({
+        key,
+        label: findingName(key),
+        get: () => "",
+        cell: ([, part]) =>
+          key in part && isLeaf(part[key]) ? findingCell(part[key]) : el("span", { class: "soft" }, "-"),
+      })),
     ],
     groups: [{ rows: entries }],
   });
@@ -88,12 +137,22 @@ function crossTable(entries, title) {
 
 function listFinding(list, title) {
   if (!list.length) return el("p", { class: "soft" }, `${lastName(title)}: none`);
-  if (list.every((part) => part === null || typeof part !== "object")) return el("p", {}, `${lastName(title)}: `, words(list.join(", ")));
-  if (!list.every((part) => part && !Array.isArray(part) && Object.values(part).every(isLeaf))) return list.map((part, k) => findings(part, `${title} ${k + 1}`, 7));
+  if (list.every((part) => part === null || typeof part !== "object"))
+    return el("p", {}, `${lastName(title)}: `, words(list.join(", ")));
+  if (!list.every((part) => part && !Array.isArray(part) && Object.values(part).every(isLeaf)))
+    return list.map((part, k) => findings(part, `${title} ${k + 1}`, 7));
   const keys = [...new Set(list.flatMap((part) => Object.keys(part)))];
   return dataTable({
-    caption: title, name: `list-${title}`, hideCaption: true,
-    columns: keys.map((key, k) => ({ key, label: findingName(key), text: k === 0, get: () => "", cell: (part) => (key in part ? findingCell(part[key]) : el("span", { class: "soft" }, "-")) })),
+    caption: title,
+    name: `list-${title}`,
+    hideCaption: true,
+    columns: keys.map((key, k) => ({
+      key,
+      label: findingName(key),
+      text: k === 0,
+      get: () => "",
+      cell: (part) => (key in part ? findingCell(part[key]) : el("span", { class: "soft" }, "-")),
+    })),
     groups: [{ rows: list }],
   });
 }
@@ -104,8 +163,16 @@ function findingCell(value) {
     const cell = numberCell(value, "fine");
     return cell || el("span", { class: "unknown" }, `not known: ${reasonOf(value)}`);
   }
-  if (Array.isArray(value)) return value.length ? marked(value.map((part) => (typeof part === "number" ? plainNumber(part) : String(part))).join(", ")) : el("span", { class: "soft" }, "none");
-  if (typeof value === "object") return marked(Object.values(value).map((part) => (typeof part === "number" ? plainNumber(part) : String(part))).join(", "));
+  if (Array.isArray(value))
+    return value.length
+      ? marked(value.map((part) => (typeof part === "number" ? plainNumber(part) : String(part))).join(", "))
+      : el("span", { class: "soft" }, "none");
+  if (typeof value === "object")
+    return marked(
+      Object.values(value)
+        .map((part) => (typeof part === "number" ? plainNumber(part) : String(part)))
+        .join(", "),
+    );
   if (typeof value === "number") return el("span", { class: "value" }, plainNumber(value));
   if (typeof value === "boolean") return value ? "yes" : "no";
   return marked(value);

@@ -5,7 +5,10 @@ let itemsView = null; // the controls and the list live as long as the run is th
 function itemsTab(panel, runs) {
   const run = chosenRun(runs);
   if (!run) {
-    replaceContent(panel, emptyTab("Items", "No run here holds its items: a run folder, with its posts or pairs, fills this tab."));
+    replaceContent(
+      panel,
+      emptyTab("Items", "No run here holds its items: a run folder, with its posts or pairs, fills this tab."),
+    );
     return;
   }
   if (itemsView?.run !== run) {
@@ -15,7 +18,11 @@ function itemsTab(panel, runs) {
   itemsView.update();
 }
 
-const ORDERS = [["", "as in the data"], ["disagreement", "where systems disagree most"], ["mattered", "where emoji mattered"]];
+const ORDERS = [
+  ["", "as in the data"],
+  ["disagreement", "where systems disagree most"],
+  ["mattered", "where emoji mattered"],
+];
 
 class ItemsView {
   constructor(run, runs) {
@@ -24,17 +31,38 @@ class ItemsView {
     this.shown = "";
     this.controls = el("div", { class: "filters" });
     this.search = el("input", {
-      type: "search", id: "search", data: { key: "search" }, autocomplete: "off", spellcheck: "false",
+      type: "search",
+      id: "search",
+      data: { key: "search" },
+      autocomplete: "off",
+      spellcheck: "false",
       on: { input: () => this.typed() },
     });
     this.count = el("p", { class: "counted", role: "status" });
     this.list = new VirtualList({ label: "Items", row: (index) => this.row(index), open: (index) => this.open(index) });
-    this.detail = el("article", { class: "item", "aria-label": "The chosen item", on: { keydown: (event) => this.escape(event) } });
+    this.detail = el("article", {
+      class: "item",
+      "aria-label": "The chosen item",
+      on: { keydown: (event) => this.escape(event) },
+    });
     this.split = el("div", { class: "split" }, this.list.node, this.detail);
-    this.node = el("div", { class: "items" },
-      el("div", { class: "controls" }, el("div", { class: "field wide" }, el("label", { for: "search" }, "Search text, id or emoji"), this.search), this.controls),
-      this.count, this.split,
-      el("p", { class: "print-only" }, `The list of ${run.items.n.toLocaleString("en-US")} items is not printed; the file holds it.`));
+    this.node = el(
+      "div",
+      { class: "items" },
+      el(
+        "div",
+        { class: "controls" },
+        el("div", { class: "field wide" }, el("label", { for: "search" }, "Search text, id or emoji"), this.search),
+        this.controls,
+      ),
+      this.count,
+      this.split,
+      el(
+        "p",
+        { class: "print-only" },
+        `The list of ${run.items.n.toLocaleString("en-US")} items is not printed; the file holds it.`,
+      ),
+    );
   }
 
   typed() {
@@ -48,7 +76,9 @@ class ItemsView {
   update() {
     if (this.search.value !== state.q && !this.waiting) this.search.value = state.q;
     replaceContent(this.controls, this.filters());
-    const wanted = ["q", "order", "lang", "group", "category", "label", "only"].map((name) => state[name]).join("\u0000");
+    const wanted = ["q", "order", "lang", "group", "category", "label", "only"]
+      .map((name) => state[name])
+      .join("\u0000");
     if (wanted !== this.shown) {
       this.shown = wanted;
       this.list.show(findItems(this.run));
@@ -64,13 +94,18 @@ class ItemsView {
     return [
       runPicker(this.runs, run),
       choice("order", "Order", orders, state.order, (order) => choose({ order })),
-      choice("lang", "Language", valueOptions(items.lang, "All languages", languageName), state.lang, (lang) => choose({ lang })),
+      choice("lang", "Language", valueOptions(items.lang, "All languages", languageName), state.lang, (lang) =>
+        choose({ lang }),
+      ),
       choice("group", "Emoji group", groupOptions(run), state.group, (group) => choose({ group })),
-      choice("category", "Category", valueOptions(items.category, "All categories", flat), state.category, (category) => choose({ category })),
+      choice("category", "Category", valueOptions(items.category, "All categories", flat), state.category, (category) =>
+        choose({ category }),
+      ),
       choice("label", "Original's label", labelOptions(run), state.label, (label) => choose({ label })),
       choice("only", "Only", onlyOptions(run), state.only, (only) => choose({ only })),
       downloadButtons(() => ({
-        name: `${run.name}-items`, about: { run: run.name, signature: run.signature ?? null },
+        name: `${run.name}-items`,
+        about: { run: run.name, signature: run.signature ?? null },
         rows: this.list.order.map((index) => savedItem(run, index)),
       })),
     ];
@@ -80,15 +115,25 @@ class ItemsView {
     const { items } = this.run;
     const text = items.text?.[index];
     const lang = items.lang?.[index];
-    const shares = [["disagreement", "disagree"], ["mattered", "mattered"]].filter(([name]) => typeof items[name]?.[index] === "number");
+    const shares = [
+      ["disagreement", "disagree"],
+      ["mattered", "mattered"],
+    ].filter(([name]) => typeof items[name]?.[index] === "number");
     return [
-      el("span", { class: "line", dir: "auto", lang: languageTag(lang) }, text ? marked(text.length > 400 ? text.slice(0, 400) : text) : words(String(items.id[index]))),
-      el("span", { class: "under" },
+      el(
+        "span",
+        { class: "line", dir: "auto", lang: languageTag(lang) },
+        text ? marked(text.length > 400 ? text.slice(0, 400) : text) : words(String(items.id[index])),
+      ),
+      el(
+        "span",
+        { class: "under" },
         el("span", { class: "id" }, named(String(items.id[index]).slice(0, 80))),
         failureOf(this.run, index) ? el("span", { class: "warn" }, failureOf(this.run, index)) : null,
         lang ? el("span", {}, flat(lang)) : null,
         items.category?.[index] ? el("span", {}, flat(items.category[index])) : null,
-        shares.map(([name, word]) => el("span", {}, `${word} ${formatted(items[name][index] * 100, "count")}%`))),
+        shares.map(([name, word]) => el("span", {}, `${word} ${formatted(items[name][index] * 100, "count")}%`)),
+      ),
     ];
   }
 
@@ -114,7 +159,12 @@ class ItemsView {
       this.chosen = index;
       this.list.choose(index, { reveal: true });
       this.node.classList.toggle("reading", index !== null);
-      replaceContent(this.detail, index === null ? el("p", { class: "empty" }, "Choose an item to see what every system did with it.") : this.content(index));
+      replaceContent(
+        this.detail,
+        index === null
+          ? el("p", { class: "empty" }, "Choose an item to see what every system did with it.")
+          : this.content(index),
+      );
       this.detail.scrollTop = 0;
     }
   }
@@ -123,9 +173,16 @@ class ItemsView {
     const { run } = this;
     const detail = { recommendation: postDetail, disambiguation: pairDetail, rating_study: ratedDetail }[run.kind];
     return [
-      el("div", { class: "item-head" },
+      el(
+        "div",
+        { class: "item-head" },
         el("h3", { tabindex: "-1" }, run.kind === "disambiguation" ? "Pair " : "Item ", named(run.items.id[index])),
-        el("button", { type: "button", class: "close", data: { key: "close" }, on: { click: () => this.close() } }, "Back to the list")),
+        el(
+          "button",
+          { type: "button", class: "close", data: { key: "close" }, on: { click: () => this.close() } },
+          "Back to the list",
+        ),
+      ),
       detail(run, index),
     ];
   }
@@ -154,19 +211,29 @@ function wordTests(run, query) {
       const places = placesOfEmoji(run, emojiTable.index.get(string));
       return [(index) => places.has(index) || run.haystack[index].includes(string)];
     }
-    return string.toLowerCase().split(/\s+/).filter(Boolean).map((word) => (index) => run.haystack[index].includes(word));
+    return string
+      .toLowerCase()
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((word) => (index) => run.haystack[index].includes(word));
   });
 }
 
 function haystack({ items }) {
   const columns = [items.id, items.text, items.question, items.context_1, items.context_2].filter(Boolean);
-  return Array.from({ length: items.n }, (_, index) => columns.map((column) => String(column[index] ?? "")).join("\n").toLowerCase());
+  return Array.from({ length: items.n }, (_, index) =>
+    columns
+      .map((column) => String(column[index] ?? ""))
+      .join("\n")
+      .toLowerCase(),
+  );
 }
 
 function placesOfEmoji({ items }, emoji) {
   const places = new Set();
   const columns = [items.gold, ...Object.values(items.systems || {}).map((own) => own.emoji)].filter(Array.isArray);
-  for (const column of columns) column.forEach((chosen, index) => Array.isArray(chosen) && chosen.includes(emoji) && places.add(index));
+  for (const column of columns)
+    column.forEach((chosen, index) => Array.isArray(chosen) && chosen.includes(emoji) && places.add(index));
   return places;
 }
 
@@ -174,9 +241,12 @@ function filterTests(run) {
   const { items } = run;
   const tests = [];
   const isOption = (options, value) => value && options.some(([known]) => known === value);
-  if (isOption(valueOptions(items.lang, "", String), state.lang)) tests.push((index) => items.lang[index] === state.lang);
-  if (isOption(valueOptions(items.category, "", String), state.category)) tests.push((index) => items.category[index] === state.category);
-  if (isOption(groupOptions(run), state.group)) tests.push((index) => (items.gold[index] || []).some((emoji) => emojiTable.groups[emoji] === state.group));
+  if (isOption(valueOptions(items.lang, "", String), state.lang))
+    tests.push((index) => items.lang[index] === state.lang);
+  if (isOption(valueOptions(items.category, "", String), state.category))
+    tests.push((index) => items.category[index] === state.category);
+  if (isOption(groupOptions(run), state.group))
+    tests.push((index) => (items.gold[index] || []).some((emoji) => emojiTable.groups[emoji] === state.group));
   if (isOption(labelOptions(run), state.label)) {
     const at = state.label.indexOf("=");
     const [task, label] = [state.label.slice(0, at), state.label.slice(at + 1)];
@@ -188,7 +258,8 @@ function filterTests(run) {
     const leaked = new Set(items.leaked || []);
     tests.push((index) => leaked.has(index));
   }
-  if (state.only === "rated") tests.push((index) => Object.values(items.people || {}).some((byItem) => byItem[index]?.length));
+  if (state.only === "rated")
+    tests.push((index) => Object.values(items.people || {}).some((byItem) => byItem[index]?.length));
   return tests;
 }
 
@@ -200,7 +271,11 @@ function failureOf(run, index) {
 
 function failuresOf(run) {
   const found = new Map();
-  const own = run.systems?.filter((meta) => !meta.baseline).map((meta) => run.items.systems?.[meta.name]).filter(Boolean) || [];
+  const own =
+    run.systems
+      ?.filter((meta) => !meta.baseline)
+      .map((meta) => run.items.systems?.[meta.name])
+      .filter(Boolean) || [];
   const note = (table, word) => {
     for (const key of Object.keys(table || {})) if (/^\d+$/.test(key)) found.set(Number(key), word);
   };
@@ -223,13 +298,21 @@ function valueOptions(column, all, label) {
 
 function groupOptions(run) {
   if (!run.items.gold) return [];
-  run.emojiGroups ??= [...new Set(run.items.gold.flatMap((chosen) => (chosen || []).map((emoji) => emojiTable.groups[emoji])))].filter(Boolean).sort();
-  return run.emojiGroups.length < 2 ? [] : [["", "All groups"], ...run.emojiGroups.map((group) => [group, flat(group)])];
+  run.emojiGroups ??= [
+    ...new Set(run.items.gold.flatMap((chosen) => (chosen || []).map((emoji) => emojiTable.groups[emoji]))),
+  ]
+    .filter(Boolean)
+    .sort();
+  return run.emojiGroups.length < 2
+    ? []
+    : [["", "All groups"], ...run.emojiGroups.map((group) => [group, flat(group)])];
 }
 
 function labelOptions(run) {
   if (run.kind !== "recommendation" || !judgesOf(run).length) return [];
-  const options = labelledTasks(run).flatMap((task) => run.tasks[task].labels.map((label) => [`${task}=${label}`, `${task}: ${flat(label)}`]));
+  const options = labelledTasks(run).flatMap((task) =>
+    run.tasks[task].labels.map((label) => [`${task}=${label}`, `${task}: ${flat(label)}`]),
+  );
   return options.length ? [["", "Any label"], ...options] : [];
 }
 
@@ -245,7 +328,8 @@ function onlyOptions(run) {
 function savedItem(run, index) {
   const { items } = run;
   const row = { id: items.id[index] };
-  for (const name of ["category", "lang", "text", "question", "context_1", "answer_1", "context_2", "answer_2"]) if (items[name]) row[name] = items[name][index] ?? null;
+  for (const name of ["category", "lang", "text", "question", "context_1", "answer_1", "context_2", "answer_2"])
+    if (items[name]) row[name] = items[name][index] ?? null;
   for (const name of ["disagreement", "mattered"]) if (items[name]) row[name] = items[name][index] ?? null;
   const strings = (chosen) => (chosen ? chosen.map((emoji) => emojiTable.strings[emoji]).join(" ") : null);
   if (items.gold) row.gold = strings(items.gold[index]);

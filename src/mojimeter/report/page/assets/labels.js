@@ -14,7 +14,9 @@ function judgesOf(run) {
 
 /** Tasks that any judge labelled, in the house's order. */
 function labelledTasks(run) {
-  const known = new Set(judgesOf(run).flatMap((judge) => Object.values(run.items.labels[judge]).flatMap((byTask) => Object.keys(byTask))));
+  const known = new Set(
+    judgesOf(run).flatMap((judge) => Object.values(run.items.labels[judge]).flatMap((byTask) => Object.keys(byTask))),
+  );
   return [...TASKS.filter((task) => known.has(task)), ...[...known].filter((task) => !TASKS.includes(task))];
 }
 
@@ -24,9 +26,11 @@ function labelCell(run, system, task, index) {
   return judges.map((judge, k) => {
     const label = labelOf(run, judge, system, task, index);
     const gold = labelOf(run, judge, "gold", task, index);
-    const isChanged = system !== "gold" && label !== null && label !== "?" && gold !== null && gold !== "?" && label !== gold;
+    const isChanged =
+      system !== "gold" && label !== null && label !== "?" && gold !== null && gold !== "?" && label !== gold;
     return el(
-      "span", { class: "label" },
+      "span",
+      { class: "label" },
       judges.length > 1 ? el("span", { class: "judge", title: flat(judge) }, `J${k + 1}`) : null,
       labelWord(label, run.tasks[task]?.off_list),
       label === null ? null : votesOf(run, judge, system, index, task),
@@ -38,7 +42,10 @@ function labelCell(run, system, task, index) {
 function labelWord(label, offList = []) {
   if (label === null) return el("span", { class: "soft" }, "no label");
   if (label === "?") return el("span", { class: "warn" }, "? not read");
-  return [el("span", {}, words(label)), offList?.includes(label) ? el("span", { class: "warn" }, " (off the list)") : null];
+  return [
+    el("span", {}, words(label)),
+    offList?.includes(label) ? el("span", { class: "warn" }, " (off the list)") : null,
+  ];
 }
 
 /** The votes behind a label of a judge that votes; where they are not kept apart they were all for it. */
@@ -47,7 +54,9 @@ function votesOf(run, judge, system, index, task) {
   if (!ballots) return null;
   const split = ballots.split?.[system]?.[index];
   if (split) return votesText(split, task);
-  return ballots.unanimous ? el("span", { class: "ci" }, ` (${ballots.unanimous} of ${ballots.unanimous} votes)`) : null;
+  return ballots.unanimous
+    ? el("span", { class: "ci" }, ` (${ballots.unanimous} of ${ballots.unanimous} votes)`)
+    : null;
 }
 
 /** The votes behind a label: "2 joy, 1 anger", "not read" among them, and whether they were tied. */
@@ -59,6 +68,9 @@ function votesText(ballot, task) {
   }
   const counts = new Map();
   for (const vote of cast) counts.set(vote ?? "not read", (counts.get(vote ?? "not read") || 0) + 1);
-  const told = [...counts].sort((a, b) => b[1] - a[1]).map(([label, n]) => `${n} ${label}`).join(", ");
+  const told = [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .map(([label, n]) => `${n} ${label}`)
+    .join(", ");
   return el("span", { class: "ci" }, ` (votes: `, words(told), ballot.ties?.includes(task) ? ", tied" : "", ")");
 }

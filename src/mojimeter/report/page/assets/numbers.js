@@ -33,7 +33,10 @@ function reasonOf(value) {
 function formatted(number, unit = "percent") {
   const { scale, digits } = UNITS[unit];
   const rounded = Number((number * scale).toFixed(digits)) + 0;
-  const text = Math.abs(rounded).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const text = Math.abs(rounded).toLocaleString("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
   return (rounded < 0 ? "\u2212" : "") + text;
 }
 
@@ -92,9 +95,17 @@ function placeCell(rank, places) {
   const width = 56;
   const step = width / places;
   const bar = svg(
-    "svg", { class: "places", viewBox: `0 0 ${width} 8`, width, height: 8, "aria-hidden": "true", focusable: "false" },
+    "svg",
+    { class: "places", viewBox: `0 0 ${width} 8`, width, height: 8, "aria-hidden": "true", focusable: "false" },
     svg("rect", { class: "track", x: 0, y: 3, width, height: 2 }),
-    svg("rect", { class: "range", x: (rank[0] - 1) * step, y: 0, width: Math.max((rank[1] - rank[0] + 1) * step, 2), height: 8, rx: 2 }),
+    svg("rect", {
+      class: "range",
+      x: (rank[0] - 1) * step,
+      y: 0,
+      width: Math.max((rank[1] - rank[0] + 1) * step, 2),
+      height: 8,
+      rx: 2,
+    }),
   );
   return [el("span", { class: "value" }, placeText(rank)), bar];
 }

@@ -1,7 +1,12 @@
 // Start: unpacks the document, makes the tabs, and shows the one that the address names.
 
 const TABS = [
-  { id: "leaderboard", label: "Leaderboard", runs: (all) => all.filter((r) => (r.kind === "recommendation" || r.kind === "disambiguation") && r.slices?.length), show: leaderboardTab },
+  {
+    id: "leaderboard",
+    label: "Leaderboard",
+    runs: (all) => all.filter((r) => (r.kind === "recommendation" || r.kind === "disambiguation") && r.slices?.length),
+    show: leaderboardTab,
+  },
   { id: "items", label: "Items", runs: (all) => all.filter((r) => r.items?.n), show: null },
   { id: "emoji", label: "Emoji", runs: (all) => all.filter((r) => r.curves), show: emojiTab },
   { id: "study", label: "Rating study", runs: (all) => all.filter((r) => r.kind === "rating_study"), show: studyTab },
@@ -31,18 +36,42 @@ async function start() {
 function aboutReport(report) {
   const lines = [
     report.texts === false ? "Texts of posts and replies were left out of this file." : null,
-    report.missing_emoji?.length ? `Not in the emoji font, shown by this computer's own: ${report.missing_emoji.map((m) => m.name || m.points || m).join(", ")}.` : null,
+    report.missing_emoji?.length
+      ? `Not in the emoji font, shown by this computer's own: ${report.missing_emoji.map((m) => m.name || m.points || m).join(", ")}.`
+      : null,
   ];
   return sentences(lines, "alerts") || document.createDocumentFragment();
 }
 
 function tabList() {
-  return el("div", { role: "tablist", "aria-label": "Parts of the report", class: "tabs", on: { keydown: moveTab } }, TABS.map((tab) => el(
-    "button", { type: "button", role: "tab", id: `tab-${tab.id}`, "aria-controls": `panel-${tab.id}`, on: { click: () => choose({ tab: tab.id }) } }, tab.label)));
+  return el(
+    "div",
+    { role: "tablist", "aria-label": "Parts of the report", class: "tabs", on: { keydown: moveTab } },
+    TABS.map((tab) =>
+      el(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          id: `tab-${tab.id}`,
+          "aria-controls": `panel-${tab.id}`,
+          on: { click: () => choose({ tab: tab.id }) },
+        },
+        tab.label,
+      ),
+    ),
+  );
 }
 
 function tabPanel(tab) {
-  return el("div", { role: "tabpanel", id: `panel-${tab.id}`, "aria-labelledby": `tab-${tab.id}`, tabindex: "0", hidden: true, class: "panel" });
+  return el("div", {
+    role: "tabpanel",
+    id: `panel-${tab.id}`,
+    "aria-labelledby": `tab-${tab.id}`,
+    tabindex: "0",
+    hidden: true,
+    class: "panel",
+  });
 }
 
 /** Arrow keys walk the tabs, as readers expect of a tab list. */
@@ -111,7 +140,8 @@ function preparePrint(report) {
       if ((tab.id === "leaderboard" || tab.id === "study") && run) live.add(run.id);
       if (tab !== currentTab()) fillTab(report, tab);
     }
-    for (const section of document.querySelectorAll(".plain-run")) section.classList.toggle("live", live.has(section.dataset.run));
+    for (const section of document.querySelectorAll(".plain-run"))
+      section.classList.toggle("live", live.has(section.dataset.run));
   };
   addEventListener("beforeprint", prepare);
   matchMedia("print").addEventListener("change", (event) => event.matches && prepare());

@@ -1,18 +1,43 @@
 // One pair: a message, two contexts with their right answers, what every system answered in each condition.
 
-const CONDITIONS = [["1", "in context 1"], ["2", "in context 2"], ["none", "without context"]];
-const VERDICTS = { r: ["\u2713", "right", "good"], w: ["\u2717", "wrong", "warn"], "?": ["?", "not read", "warn"], ".": ["", "not judged", "soft"] };
+const CONDITIONS = [
+  ["1", "in context 1"],
+  ["2", "in context 2"],
+  ["none", "without context"],
+];
+const VERDICTS = {
+  r: ["\u2713", "right", "good"],
+  w: ["\u2717", "wrong", "warn"],
+  "?": ["?", "not read", "warn"],
+  ".": ["", "not judged", "soft"],
+};
 
 function pairDetail(run, index) {
   const { items } = run;
   const at = (name) => items[name]?.[index];
   const lang = at("lang");
   const columns = [
-    { key: "system", label: "system", text: true, get: (r) => r.name, cell: (r) => [breakable(r.name), r.meta.given ? el("span", { class: "mark" }, "from a file") : null] },
+    {
+      key: "system",
+      label: "system",
+      text: true,
+      get: (r) => r.name,
+      cell: (r) => [breakable(r.name), r.meta.given ? el("span", { class: "mark" }, "from a file") : null],
+    },
     ...CONDITIONS.map(([condition, label]) => ({
-      key: condition, label, text: true, get: () => "", cell: (r) => answersCell(run, r.name, condition, index),
+      key: condition,
+      label,
+      text: true,
+      get: () => "",
+      cell: (r) => answersCell(run, r.name, condition, index),
     })),
-    { key: "differs", label: "answers differ", text: true, get: () => "", cell: (r) => differsCell(run, r.name, index) },
+    {
+      key: "differs",
+      label: "answers differ",
+      text: true,
+      get: () => "",
+      cell: (r) => differsCell(run, r.name, index),
+    },
   ];
   const rows = run.systems.map((meta) => ({ name: meta.name, meta })).filter((r) => items.systems[r.name]);
   return [
@@ -20,19 +45,37 @@ function pairDetail(run, index) {
       ? el("p", { class: "empty" }, "The text of this pair is not in this file.")
       : quoted(at("text"), lang, "blockquote", "original"),
     el("p", { class: "question" }, "Question: ", quoted(at("question") ?? "", lang)),
-    el("div", { class: "contexts" }, ["1", "2"].map((k) => el(
-      "section", {},
-      el("h4", {}, `Context ${k}`),
-      el("p", {}, quoted(at(`context_${k}`) ?? "", lang)),
-      el("p", { class: "answer" }, "Right answer: ", quoted(at(`answer_${k}`) ?? "", lang),
-        at(`reading_${k}`) ? el("span", { class: "ci" }, ` (${flat(at(`reading_${k}`))})`) : null),
-    ))),
-    el("dl", { class: "facts" },
+    el(
+      "div",
+      { class: "contexts" },
+      ["1", "2"].map((k) =>
+        el(
+          "section",
+          {},
+          el("h4", {}, `Context ${k}`),
+          el("p", {}, quoted(at(`context_${k}`) ?? "", lang)),
+          el(
+            "p",
+            { class: "answer" },
+            "Right answer: ",
+            quoted(at(`answer_${k}`) ?? "", lang),
+            at(`reading_${k}`) ? el("span", { class: "ci" }, ` (${flat(at(`reading_${k}`))})`) : null,
+          ),
+        ),
+      ),
+    ),
+    el(
+      "dl",
+      { class: "facts" },
       at("category") ? fact("category", flat(at("category"))) : null,
       shareFact("systems disagree", at("disagreement")),
-      shareFact("context mattered", at("mattered"))),
+      shareFact("context mattered", at("mattered")),
+    ),
     dataTable({
-      caption: "What every system answered", name: "pair", hideCaption: true, columns,
+      caption: "What every system answered",
+      name: "pair",
+      hideCaption: true,
+      columns,
       groups: [
         { rows: rows.filter((r) => !r.meta.baseline) },
         { rows: rows.filter((r) => r.meta.baseline), label: "Baselines, for comparison", name: "baselines" },
@@ -46,13 +89,19 @@ function answersCell(run, name, condition, index) {
   const own = run.items.systems[name] || {};
   const answer = own.answer?.[condition]?.[index];
   const failed = own.error?.[condition]?.[index];
-  if (answer === null || answer === undefined) return el("span", { class: "warn" }, failed ? ["failed: ", words(failed)] : "no answer");
+  if (answer === null || answer === undefined)
+    return el("span", { class: "warn" }, failed ? ["failed: ", words(failed)] : "no answer");
   return el(
-    "div", { class: "attempt" },
+    "div",
+    { class: "attempt" },
     quoted(answer, run.items.lang?.[index], "q", "reply"),
-    el("span", { class: "outcome" },
-      condition === "none" ? null : verdictMark(own.verdict?.[condition]?.[index]), " ",
-      readingMark(own.reading?.[condition]?.[index], run, index)),
+    el(
+      "span",
+      { class: "outcome" },
+      condition === "none" ? null : verdictMark(own.verdict?.[condition]?.[index]),
+      " ",
+      readingMark(own.reading?.[condition]?.[index], run, index),
+    ),
   );
 }
 
@@ -74,7 +123,11 @@ const DIFFERENCES = { t: "differ", f: "the same", "?": "not read, or asked in on
 /** Whether answers differ between conditions, as the verifier says. */
 function differsCell(run, name, index) {
   const own = run.items.systems[name]?.differs || {};
-  const rows = [["1-2", "1 and 2"], ["1-none", "1 and none"], ["2-none", "2 and none"]]
+  const rows = [
+    ["1-2", "1 and 2"],
+    ["1-none", "1 and none"],
+    ["2-none", "2 and none"],
+  ]
     .map(([pair, label]) => [label, DIFFERENCES[own[pair]?.[index]]])
     .filter(([, word]) => word);
   if (!rows.length) return el("span", { class: "soft" }, "not compared");

@@ -9,11 +9,16 @@ function ratedDetail(run, index) {
   return [
     items.text?.[index] ? quoted(items.text[index], items.lang?.[index], "blockquote", "original") : null,
     dataTable({
-      caption: "Every rater's score of every system", name: "rated", hideCaption: true,
+      caption: "Every rater's score of every system",
+      name: "rated",
+      hideCaption: true,
       columns: [
         { key: "system", label: "system", text: true, get: (r) => r.name, cell: (r) => breakable(r.name) },
         ...present.map((rater) => ({
-          key: rater, label: named(rater), get: (r) => score(r, rater), cell: (r) => scoreWord(score(r, rater)),
+          key: rater,
+          label: named(rater),
+          get: (r) => score(r, rater),
+          cell: (r) => scoreWord(score(r, rater)),
         })),
       ],
       groups: [{ rows }],

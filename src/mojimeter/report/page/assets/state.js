@@ -2,8 +2,24 @@
 // button goes back.
 
 const DEFAULTS = {
-  tab: "leaderboard", run: "", lang: "", group: "", category: "", task: "", strategy: "", baselines: "1", columns: "",
-  sort: "", open: "", q: "", order: "", label: "", only: "", item: "", system: "", judges: "",
+  tab: "leaderboard",
+  run: "",
+  lang: "",
+  group: "",
+  category: "",
+  task: "",
+  strategy: "",
+  baselines: "1",
+  columns: "",
+  sort: "",
+  open: "",
+  q: "",
+  order: "",
+  label: "",
+  only: "",
+  item: "",
+  system: "",
+  judges: "",
 };
 
 let state = { ...DEFAULTS };

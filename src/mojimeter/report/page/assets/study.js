@@ -3,15 +3,27 @@
 
 function studyTab(runs) {
   const run = chosenRun(runs);
-  if (!run) return emptyTab("Rating study", "Nothing here yet: a table of ratings (item, system, rater, score), or a run with several judges, fills this tab.");
+  if (!run)
+    return emptyTab(
+      "Rating study",
+      "Nothing here yet: a table of ratings (item, system, rater, score), or a run with several judges, fills this tab.",
+    );
   const { study, document } = run;
   return [
     el("h2", {}, "Rating study"),
     el("div", { class: "controls" }, runPicker(runs, run)),
-    el("p", { class: "counted" }, words(`${run.name}: ${document.describe || ""}`), run.of ? words(` (the judges of ${run.of} as raters)`) : null),
+    el(
+      "p",
+      { class: "counted" },
+      words(`${run.name}: ${document.describe || ""}`),
+      run.of ? words(` (the judges of ${run.of} as raters)`) : null,
+    ),
     el("p", { class: "verdict" }, words(sentenceCase(study.sentence))),
     sentences(document.next_steps || [], "steps"),
-    sentences([document.refused, ...(document.cautions || []), ...new Set([...(document.notes || []), ...(run.notes || [])])], "alerts"),
+    sentences(
+      [document.refused, ...(document.cautions || []), ...new Set([...(document.notes || []), ...(run.notes || [])])],
+      "alerts",
+    ),
     rankingSection(run),
     el("div", { class: "pair-of" }, varianceSection(run), curveSection(run), ratersSection(run), agreementSection(run)),
     lengthSection(run),
@@ -21,7 +33,9 @@ function studyTab(runs) {
 
 function sentenceCase(text) {
   const said = String(text || "");
-  return said ? said[0].toUpperCase() + said.slice(1) + (/[.!?]$/.test(said) ? "" : ".") : "There is no verdict on these ratings.";
+  return said
+    ? said[0].toUpperCase() + said.slice(1) + (/[.!?]$/.test(said) ? "" : ".")
+    : "There is no verdict on these ratings.";
 }
 
 function rankingSection(run) {
@@ -31,22 +45,58 @@ function rankingSection(run) {
   const low = run.document.higher_is_better === false ? "lower is better" : "higher is better";
   const columns = [
     { key: "system", label: "system", text: true, get: (r) => r.system, cell: (r) => breakable(r.system) },
-    { key: "place", saved: "rank", label: "place", get: (r) => r.rank && r.rank[0], cell: (r) => placeCell(r.rank, places), value: (r) => r.rank },
+    {
+      key: "place",
+      saved: "rank",
+      label: "place",
+      get: (r) => r.rank && r.rank[0],
+      cell: (r) => placeCell(r.rank, places),
+      value: (r) => r.rank,
+    },
     { key: "mean", label: "mean", unit: "score", get: (r) => r.mean },
-    { key: "deviation", label: "from the average", unit: "score", optional: true, get: (r) => r.deviation ?? null, cell: (r) => numberCell(r.deviation, "score", { sign: true }), title: "intervals without what raters and items share" },
+    {
+      key: "deviation",
+      label: "from the average",
+      unit: "score",
+      optional: true,
+      get: (r) => r.deviation ?? null,
+      cell: (r) => numberCell(r.deviation, "score", { sign: true }),
+      title: "intervals without what raters and items share",
+    },
     { key: "best", label: "chance of being best", unit: "share", optional: true, get: (r) => r.best ?? null },
   ];
   const byDeviation = rows.every((r) => intervalOf(r.deviation));
   const value = (r) => (byDeviation ? r.deviation : r.mean);
-  return el("section", {},
+  return el(
+    "section",
+    {},
     el("h3", {}, "Ranking"),
-    el("div", { class: "controls" }, downloadButtons(() => ({ name: `${run.name}-ranking`, about: { run: run.name, signature: run.signature ?? null }, rows: savedRows(columns, rows) }))),
-    el("div", { class: "pair-of" },
-    dataTable({ caption: `Ranking with 95% intervals; ${low}; place: what these data leave open`, name: "ranking", columns, groups: [{ rows }] }),
-    dotChart({
-      rows: rows.map((r) => ({ name: r.system, value: value(r) })), title: byDeviation ? "difference from the average system" : "mean score", zero: byDeviation,
-      label: `Systems by ${byDeviation ? "difference from the average" : "mean"}: ${rows.map((r) => `${flat(r.system)} ${sentenceNumber(value(r), "score", byDeviation)}, place ${placeText(r.rank)}`).join("; ")}.`,
-    })));
+    el(
+      "div",
+      { class: "controls" },
+      downloadButtons(() => ({
+        name: `${run.name}-ranking`,
+        about: { run: run.name, signature: run.signature ?? null },
+        rows: savedRows(columns, rows),
+      })),
+    ),
+    el(
+      "div",
+      { class: "pair-of" },
+      dataTable({
+        caption: `Ranking with 95% intervals; ${low}; place: what these data leave open`,
+        name: "ranking",
+        columns,
+        groups: [{ rows }],
+      }),
+      dotChart({
+        rows: rows.map((r) => ({ name: r.system, value: value(r) })),
+        title: byDeviation ? "difference from the average system" : "mean score",
+        zero: byDeviation,
+        label: `Systems by ${byDeviation ? "difference from the average" : "mean"}: ${rows.map((r) => `${flat(r.system)} ${sentenceNumber(value(r), "score", byDeviation)}, place ${placeText(r.rank)}`).join("; ")}.`,
+      }),
+    ),
+  );
 }
 
 function varianceSection(run) {
@@ -55,34 +105,73 @@ function varianceSection(run) {
   const sorted = [...rows].sort((a, b) => b.share - a.share);
   const label = `Share of the variance by source: ${sorted.map((r) => `${sourceName(r.source)} ${formatted(r.share, "share")} percent`).join("; ")}.`;
   const system = rows.find((r) => r.source === "system");
-  return el("section", {},
+  return el(
+    "section",
+    {},
     el("h3", {}, "Where the scores differ"),
-    system ? el("p", { class: "explain" }, `Systems account for ${formatted(system.share, "share")} percent of the variance of single ratings.`) : null,
+    system
+      ? el(
+          "p",
+          { class: "explain" },
+          `Systems account for ${formatted(system.share, "share")} percent of the variance of single ratings.`,
+        )
+      : null,
     chart({
       label,
       specify: (theme, width) => {
         const names = sorted.map((r) => sourceName(r.source));
         const labels = Math.min(180, width * 0.4);
-        const y = { field: "source", type: "nominal", sort: names, title: null, axis: { labelLimit: labels, domain: false, ticks: false } };
-        const values = sorted.map((r) => ({ source: sourceName(r.source), share: 100 * r.share, text: `${formatted(r.share, "share")}%`, own: r.source === "system" }));
+        const y = {
+          field: "source",
+          type: "nominal",
+          sort: names,
+          title: null,
+          axis: { labelLimit: labels, domain: false, ticks: false },
+        };
+        const values = sorted.map((r) => ({
+          source: sourceName(r.source),
+          share: 100 * r.share,
+          text: `${formatted(r.share, "share")}%`,
+          own: r.source === "system",
+        }));
         return {
-          width: Math.max(width - labels - 70, 80), height: { step: 24 }, data: { values },
+          width: Math.max(width - labels - 70, 80),
+          height: { step: 24 },
+          data: { values },
           layer: [
-            { mark: { type: "bar", height: 14, cornerRadiusEnd: 2 }, encoding: { x: { field: "share", type: "quantitative", title: "percent of variance" }, y, color: { condition: { test: "datum.own", value: theme.accent }, value: theme.base } } },
-            { mark: { type: "text", align: "left", dx: 6, color: theme.ink }, encoding: { x: { field: "share", type: "quantitative" }, y, text: { field: "text" } } },
+            {
+              mark: { type: "bar", height: 14, cornerRadiusEnd: 2 },
+              encoding: {
+                x: { field: "share", type: "quantitative", title: "percent of variance" },
+                y,
+                color: { condition: { test: "datum.own", value: theme.accent }, value: theme.base },
+              },
+            },
+            {
+              mark: { type: "text", align: "left", dx: 6, color: theme.ink },
+              encoding: { x: { field: "share", type: "quantitative" }, y, text: { field: "text" } },
+            },
           ],
         };
       },
     }),
     dataTable({
-      caption: "Variance components", name: "variance",
+      caption: "Variance components",
+      name: "variance",
       columns: [
         { key: "source", label: "source", text: true, get: (r) => sourceName(r.source) },
         { key: "share", label: "share, percent", unit: "share", get: (r) => r.share },
-        { key: "estimate", label: "component", unit: "fine", get: (r) => (r.ci ? { value: r.estimate, ci: r.ci } : r.estimate), title: "as estimated; below zero counts as zero" },
+        {
+          key: "estimate",
+          label: "component",
+          unit: "fine",
+          get: (r) => (r.ci ? { value: r.estimate, ci: r.ci } : r.estimate),
+          title: "as estimated; below zero counts as zero",
+        },
       ],
       groups: [{ rows }],
-    }));
+    }),
+  );
 }
 
 function sourceName(source) {
@@ -93,43 +182,84 @@ function curveSection(run) {
   const rows = (run.study.g_curve || []).filter((r) => numberOf(r.g) !== null);
   if (rows.length < 2) return null;
   const now = run.study.raters_now ?? run.document.design?.rater;
-  const needed = Object.entries(run.document.raters_needed || {}).map(([target, estimate]) => `${neededText(estimate)} for G = ${target}`);
+  const needed = Object.entries(run.document.raters_needed || {}).map(
+    ([target, estimate]) => `${neededText(estimate)} for G = ${target}`,
+  );
   const intervals = rows.every((r) => intervalOf(r.g));
   const label = `G over the number of raters: ${rows.map((r) => `${r.raters}: ${sentenceNumber(r.g, "score")}`).join("; ")}.`;
-  return el("section", {},
+  return el(
+    "section",
+    {},
     el("h3", {}, "What more raters would bring"),
     needed.length ? el("p", { class: "explain" }, `Raters needed: ${needed.join("; ")}.`) : null,
     chart({
-      label, caption: `G: how far another panel of so many raters would rank the systems alike, 0 to 1${intervals ? "; band: 95% interval" : ""}; dashed: 0.8${now ? `; dot: this study, ${now} raters` : ""}.`,
+      label,
+      caption: `G: how far another panel of so many raters would rank the systems alike, 0 to 1${intervals ? "; band: 95% interval" : ""}; dashed: 0.8${now ? `; dot: this study, ${now} raters` : ""}.`,
       specify: (theme, width) => {
-        const x = { field: "raters", type: "quantitative", title: "raters", scale: { type: "log", nice: false }, axis: { values: ticksOf(rows, width), format: "d", grid: false } };
+        const x = {
+          field: "raters",
+          type: "quantitative",
+          title: "raters",
+          scale: { type: "log", nice: false },
+          axis: { values: ticksOf(rows, width), format: "d", grid: false },
+        };
         const y = { field: "g", type: "quantitative", title: "G", scale: { domain: [0, 1] } };
         return {
-          width: Math.max(width - 60, 120), height: 220,
-          data: { values: rows.map((r) => ({ raters: r.raters, g: r.g.value, low: intervalOf(r.g)?.[0] ?? r.g.value, high: intervalOf(r.g)?.[1] ?? r.g.value, now: r.raters === now })) },
+          width: Math.max(width - 60, 120),
+          height: 220,
+          data: {
+            values: rows.map((r) => ({
+              raters: r.raters,
+              g: r.g.value,
+              low: intervalOf(r.g)?.[0] ?? r.g.value,
+              high: intervalOf(r.g)?.[1] ?? r.g.value,
+              now: r.raters === now,
+            })),
+          },
           layer: [
-            { mark: { type: "area", color: theme.band, opacity: 0.35 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" } } },
-            { data: { values: [{ g: 0.8 }] }, mark: { type: "rule", strokeDash: [5, 4], color: theme.soft }, encoding: { y } },
+            {
+              mark: { type: "area", color: theme.band, opacity: 0.35 },
+              encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" } },
+            },
+            {
+              data: { values: [{ g: 0.8 }] },
+              mark: { type: "rule", strokeDash: [5, 4], color: theme.soft },
+              encoding: { y },
+            },
             { mark: { type: "line", color: theme.accent, strokeWidth: 2 }, encoding: { x, y } },
-            { transform: [{ filter: "datum.now" }], mark: { type: "point", filled: true, size: 80, color: theme.accent, opacity: 1 }, encoding: { x, y } },
+            {
+              transform: [{ filter: "datum.now" }],
+              mark: { type: "point", filled: true, size: 80, color: theme.accent, opacity: 1 },
+              encoding: { x, y },
+            },
           ],
         };
       },
     }),
-    el("details", { class: "more" }, el("summary", {}, "The same as a table"), dataTable({
-      caption: "G over the number of raters, at this study's items", name: "g-curve",
-      columns: [
-        { key: "raters", label: "raters", get: (r) => r.raters, cell: (r) => String(r.raters) },
-        { key: "g", label: "G (ranking)", unit: "score", get: (r) => r.g },
-        { key: "phi", label: "Phi (level)", unit: "score", optional: true, get: (r) => r.phi ?? null },
-      ],
-      groups: [{ rows: run.study.g_curve }],
-    })));
+    el(
+      "details",
+      { class: "more" },
+      el("summary", {}, "The same as a table"),
+      dataTable({
+        caption: "G over the number of raters, at this study's items",
+        name: "g-curve",
+        columns: [
+          { key: "raters", label: "raters", get: (r) => r.raters, cell: (r) => String(r.raters) },
+          { key: "g", label: "G (ranking)", unit: "score", get: (r) => r.g },
+          { key: "phi", label: "Phi (level)", unit: "score", optional: true, get: (r) => r.phi ?? null },
+        ],
+        groups: [{ rows: run.study.g_curve }],
+      }),
+    ),
+  );
 }
 
 function neededText(estimate) {
   const number = numberOf(estimate);
-  const word = number === null ? flat(estimate?.state === "never" ? "no number of raters" : estimate?.reason || estimate?.state || "not known") : String(number);
+  const word =
+    number === null
+      ? flat(estimate?.state === "never" ? "no number of raters" : estimate?.reason || estimate?.state || "not known")
+      : String(number);
   return word + (intervalOf(estimate) ? ` ${formattedInterval(estimate.ci, "count")}` : "");
 }
 
@@ -142,14 +272,20 @@ function ticksOf(rows, width) {
 function ratersSection(run) {
   const rows = run.study.raters || [];
   if (!rows.length) return null;
-  return el("section", {},
+  return el(
+    "section",
+    {},
     el("h3", {}, "Raters"),
-    rows.length <= 40 ? dotChart({
-      rows: rows.map((r) => ({ name: r.rater, value: r.mean })), title: "mean score",
-      label: `Mean score by rater: ${rows.map((r) => `${flat(r.rater)} ${sentenceNumber(r.mean, "score")}`).join("; ")}.`,
-    }) : null,
+    rows.length <= 40
+      ? dotChart({
+          rows: rows.map((r) => ({ name: r.rater, value: r.mean })),
+          title: "mean score",
+          label: `Mean score by rater: ${rows.map((r) => `${flat(r.rater)} ${sentenceNumber(r.mean, "score")}`).join("; ")}.`,
+        })
+      : null,
     dataTable({
-      caption: "Raters; slope: how a rater's score moves with the mean of the others", name: "raters",
+      caption: "Raters; slope: how a rater's score moves with the mean of the others",
+      name: "raters",
       columns: [
         { key: "rater", label: "rater", text: true, get: (r) => r.rater, cell: (r) => named(r.rater) },
         { key: "n", label: "ratings", unit: "count", get: (r) => r.n },
@@ -158,7 +294,8 @@ function ratersSection(run) {
         { key: "slope", label: "slope on others", unit: "score", optional: true, get: (r) => r.slope ?? null },
       ],
       groups: [{ rows }],
-    }));
+    }),
+  );
 }
 
 /** Points with intervals, one row each. */
@@ -170,15 +307,42 @@ function dotChart({ rows, title, label, zero = false }) {
     specify: (theme, width) => {
       const names = known.map((r) => flat(r.name));
       const labels = Math.min(width * 0.4, 14 + 6.6 * Math.max(...names.map((n) => n.length)));
-      const y = { field: "name", type: "nominal", sort: names, title: null, axis: { labelLimit: labels, domain: false, ticks: false, labelPadding: 8 } };
+      const y = {
+        field: "name",
+        type: "nominal",
+        sort: names,
+        title: null,
+        axis: { labelLimit: labels, domain: false, ticks: false, labelPadding: 8 },
+      };
       const x = (field) => ({ field, type: "quantitative", title, scale: { zero: false } });
-      const values = known.map((r) => ({ name: flat(r.name), value: numberOf(r.value), low: intervalOf(r.value)?.[0] ?? numberOf(r.value), high: intervalOf(r.value)?.[1] ?? numberOf(r.value) }));
+      const values = known.map((r) => ({
+        name: flat(r.name),
+        value: numberOf(r.value),
+        low: intervalOf(r.value)?.[0] ?? numberOf(r.value),
+        high: intervalOf(r.value)?.[1] ?? numberOf(r.value),
+      }));
       return {
-        width: Math.max(width - labels - 40, 80), height: { step: 22 }, data: { values },
+        width: Math.max(width - labels - 40, 80),
+        height: { step: 22 },
+        data: { values },
         layer: [
-          ...(zero ? [{ data: { values: [{ at: 0 }] }, mark: { type: "rule", color: theme.base, strokeDash: [3, 4] }, encoding: { x: x("at") } }] : []),
-          { mark: { type: "rule", color: theme.accent, strokeWidth: 2 }, encoding: { x: x("low"), x2: { field: "high" }, y } },
-          { mark: { type: "point", filled: true, size: 60, color: theme.accent, opacity: 1 }, encoding: { x: x("value"), y } },
+          ...(zero
+            ? [
+                {
+                  data: { values: [{ at: 0 }] },
+                  mark: { type: "rule", color: theme.base, strokeDash: [3, 4] },
+                  encoding: { x: x("at") },
+                },
+              ]
+            : []),
+          {
+            mark: { type: "rule", color: theme.accent, strokeWidth: 2 },
+            encoding: { x: x("low"), x2: { field: "high" }, y },
+          },
+          {
+            mark: { type: "point", filled: true, size: 60, color: theme.accent, opacity: 1 },
+            encoding: { x: x("value"), y },
+          },
         ],
       };
     },
@@ -190,7 +354,12 @@ function lengthSection(run) {
   const columns = length?.columns;
   if (!columns || !Object.keys(columns).length) {
     const why = run.study.length_reason || length?.reason || "these ratings hold no length of what was rated";
-    return el("section", {}, el("h3", {}, "At equal length"), el("p", { class: "explain" }, words(`Not known: ${why}.`)));
+    return el(
+      "section",
+      {},
+      el("h3", {}, "At equal length"),
+      el("p", { class: "explain" }, words(`Not known: ${why}.`)),
+    );
   }
   return Object.entries(columns).map(([name, found]) => lengthOfColumn(run, name, found));
 }
@@ -198,30 +367,62 @@ function lengthSection(run) {
 function lengthOfColumn(run, name, found) {
   const raw = new Map((run.study.ranking || []).map((r) => [r.system, r]));
   const rows = (found.matched_ranking || []).map((r) => ({ ...r, raw: raw.get(r.system) }));
-  return el("section", {},
+  return el(
+    "section",
+    {},
     el("h3", {}, `At equal length: ${flat(name)}`),
-    el("p", { class: "explain" }, `Score per unit of ${flat(name)}, over outputs for one item: ${sentenceNumber(found.slope_panel, "fine", true)}.`),
-    rows.length ? dataTable({
-      caption: `Ranking beside the one on pairs of equal ${flat(name)}`, name: `length-${name}`,
-      columns: [
-        { key: "system", label: "system", text: true, get: (r) => r.system, cell: (r) => breakable(r.system) },
-        { key: "raw", label: "place by mean", get: (r) => r.raw?.rank?.[0] ?? null, cell: (r) => placeCell(r.raw?.rank, rows.length), optional: true },
-        { key: "mean", label: "mean", unit: "score", optional: true, get: (r) => r.raw?.mean ?? null },
-        { key: "rank", label: "rank at equal length", unit: "score", optional: true, get: (r) => (Array.isArray(r.rank) ? r.rank[0] : r.rank ?? null), cell: (r) => rankWord(r.rank, rows.length) },
-        { key: "win_rate", label: "wins at equal length, percent", unit: "share", get: (r) => r.win_rate },
-        { key: "controlled", label: "mean at average length", unit: "score", optional: true, get: (r) => r.controlled ?? null },
-        { key: "matched", label: "comparisons", unit: "count", optional: true, get: (r) => r.matched ?? null },
-      ],
-      groups: [{ rows }],
-    }) : null,
-    found.by_rater?.length ? dataTable({
-      caption: `Slope on ${flat(name)} by rater`, name: `slope-${name}`,
-      columns: [
-        { key: "rater", label: "rater", text: true, get: (r) => r.rater, cell: (r) => named(r.rater) },
-        { key: "slope", label: "score per unit", unit: "fine", get: (r) => r.slope ?? r.within_items ?? null },
-      ],
-      groups: [{ rows: found.by_rater }],
-    }) : null);
+    el(
+      "p",
+      { class: "explain" },
+      `Score per unit of ${flat(name)}, over outputs for one item: ${sentenceNumber(found.slope_panel, "fine", true)}.`,
+    ),
+    rows.length
+      ? dataTable({
+          caption: `Ranking beside the one on pairs of equal ${flat(name)}`,
+          name: `length-${name}`,
+          columns: [
+            { key: "system", label: "system", text: true, get: (r) => r.system, cell: (r) => breakable(r.system) },
+            {
+              key: "raw",
+              label: "place by mean",
+              get: (r) => r.raw?.rank?.[0] ?? null,
+              cell: (r) => placeCell(r.raw?.rank, rows.length),
+              optional: true,
+            },
+            { key: "mean", label: "mean", unit: "score", optional: true, get: (r) => r.raw?.mean ?? null },
+            {
+              key: "rank",
+              label: "rank at equal length",
+              unit: "score",
+              optional: true,
+              get: (r) => (Array.isArray(r.rank) ? r.rank[0] : (r.rank ?? null)),
+              cell: (r) => rankWord(r.rank, rows.length),
+            },
+            { key: "win_rate", label: "wins at equal length, percent", unit: "share", get: (r) => r.win_rate },
+            {
+              key: "controlled",
+              label: "mean at average length",
+              unit: "score",
+              optional: true,
+              get: (r) => r.controlled ?? null,
+            },
+            { key: "matched", label: "comparisons", unit: "count", optional: true, get: (r) => r.matched ?? null },
+          ],
+          groups: [{ rows }],
+        })
+      : null,
+    found.by_rater?.length
+      ? dataTable({
+          caption: `Slope on ${flat(name)} by rater`,
+          name: `slope-${name}`,
+          columns: [
+            { key: "rater", label: "rater", text: true, get: (r) => r.rater, cell: (r) => named(r.rater) },
+            { key: "slope", label: "score per unit", unit: "fine", get: (r) => r.slope ?? r.within_items ?? null },
+          ],
+          groups: [{ rows: found.by_rater }],
+        })
+      : null,
+  );
 }
 
 function rankWord(rank, places) {
@@ -230,36 +431,71 @@ function rankWord(rank, places) {
 }
 
 const AGREEMENT_NAMES = {
-  alpha: "Krippendorff's alpha", icc: "ICC", pearson: "Pearson, mean of pairs", spearman: "Spearman, mean of pairs", kappas: "kappa", kendall: "Kendall's tau",
+  alpha: "Krippendorff's alpha",
+  icc: "ICC",
+  pearson: "Pearson, mean of pairs",
+  spearman: "Spearman, mean of pairs",
+  kappas: "kappa",
+  kendall: "Kendall's tau",
 };
 
 function agreementSection(run) {
   const { agreement } = run.study;
   if (!agreement) return null;
-  if (agreement.reason && !agreement.alpha) return el("section", {}, el("h3", {}, "Agreement"), el("p", { class: "explain" }, words(`Not known: ${agreement.reason}.`)));
+  if (agreement.reason && !agreement.alpha)
+    return el(
+      "section",
+      {},
+      el("h3", {}, "Agreement"),
+      el("p", { class: "explain" }, words(`Not known: ${agreement.reason}.`)),
+    );
   const rows = [];
   for (const [key, label] of Object.entries(AGREEMENT_NAMES)) collectEstimates(agreement[key], label, rows);
   const level = agreement.level || "interval";
   const first = [`Krippendorff's alpha, ${level}`, "ICC, 2,1", "Pearson, mean of pairs", "Spearman, mean of pairs"];
-  const table = (part, caption, name) => dataTable({
-    caption, name,
-    columns: [
-      { key: "name", label: "coefficient", text: true, get: (r) => r.name },
-      { key: "value", label: "value", unit: "fine", get: (r) => r.value },
-    ],
-    groups: [{ rows: part }],
-  });
+  const table = (part, caption, name) =>
+    dataTable({
+      caption,
+      name,
+      columns: [
+        { key: "name", label: "coefficient", text: true, get: (r) => r.name },
+        { key: "value", label: "value", unit: "fine", get: (r) => r.value },
+      ],
+      groups: [{ rows: part }],
+    });
   const others = rows.filter((r) => !first.includes(r.name));
-  return el("section", {},
+  return el(
+    "section",
+    {},
     el("h3", {}, "Agreement of raters"),
-    agreement.sampled_ratings ? el("p", { class: "explain" }, `From ${agreement.sampled_ratings.toLocaleString("en-US")} ratings drawn as whole items.`) : null,
-    table(rows.filter((r) => first.includes(r.name)), "Agreement on single ratings, with 95% intervals", "agreement"),
-    others.length ? el("details", { class: "more" }, el("summary", {}, `All other coefficients (${others.length})`), table(others, "Other coefficients of agreement, with 95% intervals", "agreement-others")) : null);
+    agreement.sampled_ratings
+      ? el(
+          "p",
+          { class: "explain" },
+          `From ${agreement.sampled_ratings.toLocaleString("en-US")} ratings drawn as whole items.`,
+        )
+      : null,
+    table(
+      rows.filter((r) => first.includes(r.name)),
+      "Agreement on single ratings, with 95% intervals",
+      "agreement",
+    ),
+    others.length
+      ? el(
+          "details",
+          { class: "more" },
+          el("summary", {}, `All other coefficients (${others.length})`),
+          table(others, "Other coefficients of agreement, with 95% intervals", "agreement-others"),
+        )
+      : null,
+  );
 }
 
 /** Estimates anywhere in a nest, with the names that lead to each. */
 function collectEstimates(value, name, out) {
   if (value === null || value === undefined) return;
   if (isEstimate(value) || typeof value === "number") out.push({ name, value });
-  else if (typeof value === "object") for (const [key, part] of Object.entries(value)) collectEstimates(part, `${name}, ${flat(key).replaceAll("_", " ")}`, out);
+  else if (typeof value === "object")
+    for (const [key, part] of Object.entries(value))
+      collectEstimates(part, `${name}, ${flat(key).replaceAll("_", " ")}`, out);
 }

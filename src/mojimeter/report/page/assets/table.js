@@ -7,24 +7,64 @@
  * groups: [{label?, rows, name?}]; rows are objects. `sort`: {key, down}; onSort(key, down) makes the heads buttons.
  * detail(row): a node shown under the row, or null. label: of the region; no two on a page should be the same.
  */
-function dataTable({ caption, columns, groups, sort = null, onSort = null, detail = null, name = caption, label = caption, hideCaption = false }) {
+function dataTable({
+  caption,
+  columns,
+  groups,
+  sort = null,
+  onSort = null,
+  detail = null,
+  name = caption,
+  label = caption,
+  hideCaption = false,
+}) {
   const reasons = new Map();
-  const shown = columns.filter((column) => !column.optional || groups.some((g) => g.rows.some((row) => isKnown(column.get(row)))));
-  const head = el("tr", {}, shown.map((column) => headCell(column, sort, onSort)));
+  const shown = columns.filter(
+    (column) => !column.optional || groups.some((g) => g.rows.some((row) => isKnown(column.get(row)))),
+  );
+  const head = el(
+    "tr",
+    {},
+    shown.map((column) => headCell(column, sort, onSort)),
+  );
   const bodies = groups
     .filter((group) => group.rows.length)
-    .map((group) => el(
-      "tbody", { class: group.name },
-      group.label ? el("tr", { class: "group" }, el("th", { scope: "rowgroup", colspan: shown.length }, el("span", {}, group.label))) : null,
-      group.rows.map((row) => [
-        el("tr", {}, shown.map((column, k) => bodyCell(column, row, k === 0, reasons))),
-        detailRow(detail?.(row), shown.length),
-      ]),
-    ));
-  const table = el("table", { "aria-label": hideCaption ? caption : null }, hideCaption ? null : el("caption", {}, caption), el("thead", {}, head), bodies);
+    .map((group) =>
+      el(
+        "tbody",
+        { class: group.name },
+        group.label
+          ? el(
+              "tr",
+              { class: "group" },
+              el("th", { scope: "rowgroup", colspan: shown.length }, el("span", {}, group.label)),
+            )
+          : null,
+        group.rows.map((row) => [
+          el(
+            "tr",
+            {},
+            shown.map((column, k) => bodyCell(column, row, k === 0, reasons)),
+          ),
+          detailRow(detail?.(row), shown.length),
+        ]),
+      ),
+    );
+  const table = el(
+    "table",
+    { "aria-label": hideCaption ? caption : null },
+    hideCaption ? null : el("caption", {}, caption),
+    el("thead", {}, head),
+    bodies,
+  );
   return el(
-    "div", { class: "table" },
-    el("div", { class: "scroll", role: "region", "aria-label": flat(label), tabindex: "0", data: { scroll: name } }, table),
+    "div",
+    { class: "table" },
+    el(
+      "div",
+      { class: "scroll", role: "region", "aria-label": flat(label), tabindex: "0", data: { scroll: name } },
+      table,
+    ),
     reasonNotes(reasons),
   );
 }
@@ -43,15 +83,24 @@ function headCell(column, sort, onSort) {
   if (!onSort) return el("th", { scope: "col", class: kind, title }, column.label);
   const flip = () => onSort(column.key, sorted ? !sort.down : !column.text && !column.up);
   return el(
-    "th", { scope: "col", class: kind, "aria-sort": direction, title },
-    el("button", { type: "button", class: "sort", data: { key: `sort-${column.key}` }, on: { click: flip } },
-      sorted ? el("span", { class: "arrow", "aria-hidden": "true" }, sort.down ? "\u2193" : "\u2191") : null, column.label),
+    "th",
+    { scope: "col", class: kind, "aria-sort": direction, title },
+    el(
+      "button",
+      { type: "button", class: "sort", data: { key: `sort-${column.key}` }, on: { click: flip } },
+      sorted ? el("span", { class: "arrow", "aria-hidden": "true" }, sort.down ? "\u2193" : "\u2191") : null,
+      column.label,
+    ),
   );
 }
 
 function bodyCell(column, row, isFirst, reasons) {
   const value = column.get(row);
-  const content = column.cell ? column.cell(row) : typeof value === "string" ? words(value) : numberCell(value, column.unit);
+  const content = column.cell
+    ? column.cell(row)
+    : typeof value === "string"
+      ? words(value)
+      : numberCell(value, column.unit);
   const empty = content === null || content === undefined;
   const kind = column.text ? "text" : "number";
   if (isFirst) return el("th", { scope: "row", class: kind }, content);
@@ -70,8 +119,11 @@ function letters(number) {
 
 function reasonNotes(reasons) {
   if (!reasons.size) return null;
-  return el("ul", { class: "reasons", "aria-label": "Why some numbers are not known" },
-    [...reasons].map(([reason, letter]) => el("li", {}, el("sup", {}, letter), ` ${reason}`)));
+  return el(
+    "ul",
+    { class: "reasons", "aria-label": "Why some numbers are not known" },
+    [...reasons].map(([reason, letter]) => el("li", {}, el("sup", {}, letter), ` ${reason}`)),
+  );
 }
 
 function detailRow(content, width) {
@@ -93,5 +145,9 @@ function sortedRows(rows, column, down) {
 
 /** What a table holds, as rows of named values for saving. */
 function savedRows(columns, rows) {
-  return rows.map((row) => Object.fromEntries(columns.filter((c) => !c.unsaved).map((c) => [c.saved || c.key, (c.value || c.get)(row) ?? null])));
+  return rows.map((row) =>
+    Object.fromEntries(
+      columns.filter((c) => !c.unsaved).map((c) => [c.saved || c.key, (c.value || c.get)(row) ?? null]),
+    ),
+  );
 }

@@ -3,9 +3,15 @@
 
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 const CONTROL_NAMES = {
-  "\u202a": "left-to-right embedding", "\u202b": "right-to-left embedding", "\u202c": "pop formatting",
-  "\u202d": "left-to-right override", "\u202e": "right-to-left override", "\u2066": "left-to-right isolate",
-  "\u2067": "right-to-left isolate", "\u2068": "first strong isolate", "\u2069": "pop isolate",
+  "\u202a": "left-to-right embedding",
+  "\u202b": "right-to-left embedding",
+  "\u202c": "pop formatting",
+  "\u202d": "left-to-right override",
+  "\u202e": "right-to-left override",
+  "\u2066": "left-to-right isolate",
+  "\u2067": "right-to-left isolate",
+  "\u2068": "first strong isolate",
+  "\u2069": "pop isolate",
 };
 const HALVES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
@@ -90,7 +96,13 @@ function named(name) {
 
 /** The same, which may also be broken after a slash, colon, dash or underscore: names of models are long. */
 function breakable(name) {
-  return el("bdi", {}, String(name).split(/(?<=[/:_-])/).map((part) => [marked(part), el("wbr")]));
+  return el(
+    "bdi",
+    {},
+    String(name)
+      .split(/(?<=[/:_-])/)
+      .map((part) => [marked(part), el("wbr")]),
+  );
 }
 
 /** A language tag for the lang attribute, where the data's looks like one. */
@@ -105,7 +117,8 @@ function flat(text) {
     .replace(CONTROLS, (c) => `[U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
 }
 
-const languageNames = typeof Intl.DisplayNames === "function" ? new Intl.DisplayNames(["en"], { type: "language" }) : null;
+const languageNames =
+  typeof Intl.DisplayNames === "function" ? new Intl.DisplayNames(["en"], { type: "language" }) : null;
 
 /** "Hindi (hi)" for hi; the data's own word where it is no language tag. */
 function languageName(lang) {

@@ -1,31 +1,62 @@
 // The fifth tab: why one should, or should not, believe the others. Judges, failures, leaks, signatures, data cards.
 
-const KIND_NAMES = { recommendation: "recommended emoji", disambiguation: "pairs in two contexts", rating_study: "rating study", judge: "judges" };
+const KIND_NAMES = {
+  recommendation: "recommended emoji",
+  disambiguation: "pairs in two contexts",
+  rating_study: "rating study",
+  judge: "judges",
+};
 
 function trustTab(runs) {
   if (!runs.length) return emptyTab("Trust", "Nothing here yet.");
   return [
     el("h2", {}, "Trust"),
-    runs.some((run) => run.kind === "judge") ? null
-      : el("p", { class: "explain" }, "No document of 'mojimeter judge' is in this report; accuracy, sensitivity, noise ceiling and validity of a judge show here when its saved --json is given too."),
+    runs.some((run) => run.kind === "judge")
+      ? null
+      : el(
+          "p",
+          { class: "explain" },
+          "No document of 'mojimeter judge' is in this report; accuracy, sensitivity, noise ceiling and validity of a judge show here when its saved --json is given too.",
+        ),
     runs.map(trustSection),
   ];
 }
 
 function trustSection(run) {
-  return el("section", { class: "run" },
-    el("h3", {}, named(run.name), el("span", { class: "mark" }, run.command ? flat(run.command) : KIND_NAMES[run.kind] || flat(run.kind))),
+  return el(
+    "section",
+    { class: "run" },
+    el(
+      "h3",
+      {},
+      named(run.name),
+      el("span", { class: "mark" }, run.command ? flat(run.command) : KIND_NAMES[run.kind] || flat(run.kind)),
+    ),
     signatureLine(run),
     sentences(run.notes || []),
     trustParts(run),
-    run.card ? el("details", { class: "more" }, el("summary", {}, "Data card"), el("div", { class: "card" }, cardNodes(run.card))) : null);
+    run.card
+      ? el(
+          "details",
+          { class: "more" },
+          el("summary", {}, "Data card"),
+          el("div", { class: "card" }, cardNodes(run.card)),
+        )
+      : null,
+  );
 }
 
 function trustParts(run) {
-  if (run.kind === "recommendation") return [failureTable(run), leakLine(run), judgeAgreement(run), sentences(run.document.warnings || [], "alerts")];
-  if (run.kind === "disambiguation") return [pairFailures(run), verifierPart(run), sentences(run.document.warnings || [], "alerts")];
-  if (run.kind === "rating_study") return [sentences([run.document.refused, ...(run.document.cautions || [])], "alerts"), designLine(run)];
-  return [hasPerceived(run.document) ? el("p", { class: "perceived" }, PERCEIVED) : null, findings(run.document, flat(run.name))];
+  if (run.kind === "recommendation")
+    return [failureTable(run), leakLine(run), judgeAgreement(run), sentences(run.document.warnings || [], "alerts")];
+  if (run.kind === "disambiguation")
+    return [pairFailures(run), verifierPart(run), sentences(run.document.warnings || [], "alerts")];
+  if (run.kind === "rating_study")
+    return [sentences([run.document.refused, ...(run.document.cautions || [])], "alerts"), designLine(run)];
+  return [
+    hasPerceived(run.document) ? el("p", { class: "perceived" }, PERCEIVED) : null,
+    findings(run.document, flat(run.name)),
+  ];
 }
 
 function signatureLine(run) {
@@ -41,8 +72,25 @@ function signatureLine(run) {
     }
   };
   const code = el("code", {}, words(run.signature));
-  return el("p", { class: "signature-line" }, hiddenText("Signature: "), code, " ",
-    el("button", { type: "button", class: "small", data: { key: `copy-${run.id}` }, "aria-label": `Copy the signature of ${flat(run.name)}`, on: { click: copy } }, "Copy"), done);
+  return el(
+    "p",
+    { class: "signature-line" },
+    hiddenText("Signature: "),
+    code,
+    " ",
+    el(
+      "button",
+      {
+        type: "button",
+        class: "small",
+        data: { key: `copy-${run.id}` },
+        "aria-label": `Copy the signature of ${flat(run.name)}`,
+        on: { click: copy },
+      },
+      "Copy",
+    ),
+    done,
+  );
 }
 
 /** What failed, by system and kind; kinds that no system shows are named under the table. */
@@ -50,14 +98,21 @@ function failureTable(run) {
   const kinds = Object.entries({ ...FAILURES, ...ODD_REPLIES });
   const rows = run.systems.map((meta) => {
     const replies = run.document.systems[meta.name]?.replies || {};
-    return { name: meta.name, total: replies.total ?? null, unparsed: total(replies.unparsed_labels), ...Object.fromEntries(kinds.map(([key]) => [key, replies[key] ?? 0])) };
+    return {
+      name: meta.name,
+      total: replies.total ?? null,
+      unparsed: total(replies.unparsed_labels),
+      ...Object.fromEntries(kinds.map(([key]) => [key, replies[key] ?? 0])),
+    };
   });
   const shown = kinds.filter(([key]) => rows.some((row) => row[key]));
   const none = kinds.filter(([key]) => !rows.some((row) => row[key])).map(([, [, title]]) => title);
   const count = (key, label, title) => ({ key, label, title, get: (r) => r[key], cell: (r) => countCell(r[key]) });
   return [
     dataTable({
-      caption: "Failures and odd replies, counts", name: `failures-${run.id}`, label: `Failures of ${run.name}`,
+      caption: "Failures and odd replies, counts",
+      name: `failures-${run.id}`,
+      label: `Failures of ${run.name}`,
       columns: [
         { key: "name", label: "system", text: true, get: (r) => r.name, cell: (r) => breakable(r.name) },
         { key: "total", label: "replies", unit: "count", optional: true, get: (r) => r.total },
@@ -66,7 +121,9 @@ function failureTable(run) {
       ],
       groups: [{ rows }],
     }),
-    shown.length ? el("p", { class: "explain" }, `${shown.map(([, [label, title]]) => `${label}: ${title}`).join("; ")}.`) : null,
+    shown.length
+      ? el("p", { class: "explain" }, `${shown.map(([, [label, title]]) => `${label}: ${title}`).join("; ")}.`)
+      : null,
     none.length ? el("p", { class: "explain" }, `None of: ${none.join("; ")}.`) : null,
   ];
 }
@@ -75,29 +132,59 @@ function leakLine(run) {
   const leaks = run.document.leaks?.count ?? run.leaks;
   const ids = run.document.leaks?.ids || [];
   if (!leaks) return el("p", {}, "Leaks: no plain text that systems saw still held emoji.");
-  return el("details", { class: "more" },
+  return el(
+    "details",
+    { class: "more" },
     el("summary", {}, `Leaks: ${plural(leaks, "plain text")} that systems saw still held emoji`),
-    el("p", {}, words(ids.slice(0, 500).join(", ")), ids.length > 500 ? ` and ${ids.length - 500} more` : null));
+    el("p", {}, words(ids.slice(0, 500).join(", ")), ids.length > 500 ? ` and ${ids.length - 500} more` : null),
+  );
 }
 
 function judgeAgreement(run) {
   const { panel } = run.document;
-  const kin = run.systems.filter((s) => s.kin?.length).map((s) => `${flat(s.name)} is judged by its kin: ${flat(s.kin.join(", "))}`);
+  const kin = run.systems
+    .filter((s) => s.kin?.length)
+    .map((s) => `${flat(s.name)} is judged by its kin: ${flat(s.kin.join(", "))}`);
   return [
     kin.length ? sentences(kin, "alerts") : null,
-    panel?.agreement ? el("section", { class: "finding" }, el("h4", {}, "Agreement of the judges"), findings(panel.agreement, `${flat(run.name)}: agreement of the judges`, 5)) : null,
-    Object.keys(run.judge_costs || {}).length ? el("section", { class: "finding" }, el("h4", {}, "What judging cost"), findings(run.judge_costs, `${flat(run.name)}: judge`, 5)) : null,
+    panel?.agreement
+      ? el(
+          "section",
+          { class: "finding" },
+          el("h4", {}, "Agreement of the judges"),
+          findings(panel.agreement, `${flat(run.name)}: agreement of the judges`, 5),
+        )
+      : null,
+    Object.keys(run.judge_costs || {}).length
+      ? el(
+          "section",
+          { class: "finding" },
+          el("h4", {}, "What judging cost"),
+          findings(run.judge_costs, `${flat(run.name)}: judge`, 5),
+        )
+      : null,
   ];
 }
 
 function pairFailures(run) {
-  const rows = run.systems.map((meta) => ({ name: meta.name, failed: meta.failed || 0, unparsed: run.document.systems[meta.name]?.unparsed }));
+  const rows = run.systems.map((meta) => ({
+    name: meta.name,
+    failed: meta.failed || 0,
+    unparsed: run.document.systems[meta.name]?.unparsed,
+  }));
   return dataTable({
-    caption: "Failures, counts", name: `failures-${run.id}`, label: `Failures of ${run.name}`,
+    caption: "Failures, counts",
+    name: `failures-${run.id}`,
+    label: `Failures of ${run.name}`,
     columns: [
       { key: "name", label: "system", text: true, get: (r) => r.name, cell: (r) => breakable(r.name) },
       { key: "failed", label: "no answer", get: (r) => r.failed, cell: (r) => countCell(r.failed) },
-      { key: "unparsed", label: "not read", get: (r) => total(r.unparsed), cell: (r) => [countCell(total(r.unparsed)), unreadKinds(r.unparsed)] },
+      {
+        key: "unparsed",
+        label: "not read",
+        get: (r) => total(r.unparsed),
+        cell: (r) => [countCell(total(r.unparsed)), unreadKinds(r.unparsed)],
+      },
     ],
     groups: [{ rows }],
   });
@@ -105,13 +192,20 @@ function pairFailures(run) {
 
 function unreadKinds(counts) {
   const parts = Object.entries(counts && typeof counts === "object" ? counts : {}).filter(([, n]) => total(n));
-  return parts.length ? el("span", { class: "ci" }, parts.map(([kind, n]) => `${flat(kind)} ${total(n)}`).join(", ")) : null;
+  return parts.length
+    ? el("span", { class: "ci" }, parts.map(([kind, n]) => `${flat(kind)} ${total(n)}`).join(", "))
+    : null;
 }
 
 function verifierPart(run) {
   const { verifier } = run.document;
   if (!verifier) return null;
-  return el("section", { class: "finding" }, el("h4", {}, "The verifier: who says which answers are right"), findings(verifier, `${flat(run.name)}: verifier`, 5));
+  return el(
+    "section",
+    { class: "finding" },
+    el("h4", {}, "The verifier: who says which answers are right"),
+    findings(verifier, `${flat(run.name)}: verifier`, 5),
+  );
 }
 
 function designLine(run) {

@@ -6,7 +6,8 @@ let librariesLoading = null;
 function loadLibraries() {
   librariesLoading ??= unpack("libraries").then((source) => {
     runScript(source);
-    if (!window.vega || !window.vegaLite || !window.vegaInterpreter) throw new Error("the libraries for charts did not start");
+    if (!window.vega || !window.vegaLite || !window.vegaInterpreter)
+      throw new Error("the libraries for charts did not start");
   });
   return librariesLoading;
 }

@@ -14,10 +14,22 @@ class VirtualList {
     this.chosen = null; // an index
     this.serial = ++VirtualList.count;
     this.space = el("div", { role: "presentation", class: "space" });
-    this.node = el("div", {
-      class: "list", role: "listbox", tabindex: "0", "aria-label": label, data: { key: `list-${this.serial}` },
-      on: { scroll: () => this.paintSoon(), keydown: (event) => this.key(event), click: (event) => this.click(event) },
-    }, this.space);
+    this.node = el(
+      "div",
+      {
+        class: "list",
+        role: "listbox",
+        tabindex: "0",
+        "aria-label": label,
+        data: { key: `list-${this.serial}` },
+        on: {
+          scroll: () => this.paintSoon(),
+          keydown: (event) => this.key(event),
+          click: (event) => this.click(event),
+        },
+      },
+      this.space,
+    );
     this.rows = new Map(); // place -> node
     new ResizeObserver(() => this.paint()).observe(this.node);
   }
@@ -73,9 +85,15 @@ class VirtualList {
     if (this.rows.has(place)) return;
     const index = this.order[place];
     const row = el(
-      "div", {
-        class: "row", role: "option", id: `row-${this.serial}-${place}`, "aria-selected": String(index === this.chosen),
-        "aria-posinset": place + 1, "aria-setsize": this.order.length, data: { place },
+      "div",
+      {
+        class: "row",
+        role: "option",
+        id: `row-${this.serial}-${place}`,
+        "aria-selected": String(index === this.chosen),
+        "aria-posinset": place + 1,
+        "aria-setsize": this.order.length,
+        data: { place },
       },
       this.row(index),
     );
