@@ -101,3 +101,11 @@ def test_libraries_of_charts_are_in_the_file_once_whatever_the_number_of_runs(re
     document["runs"] += twice
     more = len(write_report("twice", document).read_bytes()) - len(report_file.read_bytes())
     assert 0 < more < 40_000  # the libraries alone are more than 300,000 bytes
+
+
+def test_all_but_the_font_and_the_document_leaves_room_for_a_demo_within_1500000_bytes():
+    from mojimeter.report.page.html import render
+
+    empty = sample.document() | {"runs": []}
+    # the demo's font takes 0.90 MB (928 emoji, in base64) and its document 0.09 MB of the 1.5 MB
+    assert len(render(empty, font=b"").encode()) < 500_000

@@ -61,7 +61,10 @@ function postDetail(run, index) {
     el(
       "dl",
       { class: "facts" },
-      shareFact("systems disagree", items.disagreement?.[index]),
+      shareFact(
+        items.disagreement_of === "emoji" ? "systems disagree on emoji" : "systems disagree",
+        items.disagreement?.[index],
+      ),
       shareFact("emoji mattered", items.mattered?.[index]),
       items.lang?.[index] ? fact("language", languageName(items.lang[index])) : null,
     ),
