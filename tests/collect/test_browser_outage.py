@@ -26,7 +26,7 @@ OpenPage = Callable[..., "Page"]
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
-    return small_study(tmp_path_factory.mktemp("outage") / "study", raters=10, items=6, training=0)
+    return small_study(tmp_path_factory.mktemp("outage") / "study", raters=12, items=6, training=0)
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,16 @@ def enter(page: Page, server: Server, token: str) -> None:
 
 def at(page: Page, position: int) -> None:
     """Wait for an item; what stands there for less than this is taken for the second half of a double click."""
-    page.wait_for_selector(f'article[data-position="{position}"]')
+    until(
+        page, f"document.querySelector('article[data-position=\"{position}\"] form')?.noValidate"
+    )  # the script is there
     page.wait_for_timeout(200)
+
+
+def ahead(page: Page) -> None:
+    """Wait until the next items have come."""
+    until(page, "performance.getEntriesByType('resource').some((e) => e.name.includes('/cells') && e.responseEnd)")
+    page.wait_for_timeout(100)
 
 
 def rate(page: Page, position: int, value: int) -> None:
@@ -117,7 +125,7 @@ def test_without_a_network_ratings_wait_on_the_device_even_if_the_page_is_closed
     context: BrowserContext = page.context
     enter(page, server, link.token)
     at(page, 1)
-    page.wait_for_timeout(300)  # the next items come ahead
+    ahead(page)
     context.set_offline(True)
     for position in range(1, 8):
         rate(page, position, 3)
@@ -139,7 +147,7 @@ def test_when_the_network_is_back_an_unfinished_wait_ends_by_itself(
     page = open_page()
     enter(page, server, link.token)
     at(page, 1)
-    page.wait_for_timeout(300)
+    ahead(page)
     page.context.set_offline(True)
     for position in range(1, 8):
         rate(page, position, 2)
@@ -197,7 +205,8 @@ def test_two_tabs_that_come_back_together_send_everything_once(
     second.goto(f"{server.url}/rate/1")
     at(second, 1)
     at(first, 1)
-    first.wait_for_timeout(300)
+    ahead(first)
+    ahead(second)
     first.context.set_offline(True)
     for page, value in ((first, 2), (second, 4)):
         for position in (1, 2, 3):
@@ -290,10 +299,10 @@ def test_a_rating_that_the_study_refuses_is_shown_as_not_saved_and_never_dropped
 
 def test_pausing_waits_until_everything_is_saved(open_page: OpenPage, server: Server, study: SmallStudy) -> None:
     page = open_page()
-    enter(page, server, study.links[7].token)
+    enter(page, server, study.links[10].token)
     page.goto(f"{server.url}/rate/3")
     at(page, 3)
-    page.wait_for_timeout(300)
+    ahead(page)
     page.context.set_offline(True)
     rate(page, 3, 3)
     at(page, 4)
@@ -311,13 +320,13 @@ def test_a_browser_that_keeps_nothing_says_so_and_still_sends(
 ) -> None:
     page = open_page()
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
-    enter(page, server, study.links[9].token)
+    enter(page, server, study.links[11].token)
     page.goto(f"{server.url}/rate/5")
     at(page, 5)
-    page.wait_for_timeout(300)
+    ahead(page)
     page.context.set_offline(True)
     rate(page, 5, 1)
     until(page, "document.getElementById('state').textContent.includes('keep the page open')")
     page.context.set_offline(False)
     saved(page)
-    assert "5=1" in values(study, study.links[9].rater)
+    assert "5=1" in values(study, study.links[11].rater)

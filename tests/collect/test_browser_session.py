@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -80,7 +81,8 @@ def values(study: SmallStudy, rater: str) -> list[str]:
 
 def settle(page: Page, position: int) -> None:
     """Wait until an item stands in the page and everything that was given is saved."""
-    page.wait_for_selector(f'article[data-position="{position}"]')
+    # the script sets noValidate
+    until(page, f"document.querySelector('article[data-position=\"{position}\"] form')?.noValidate")
     until(page, "!Object.keys(localStorage).some((k) => k.startsWith('mojimeter:') && k.includes('-r'))")
     page.wait_for_timeout(200)  # what stands there for less is taken for the second half of a double click
 
@@ -273,8 +275,23 @@ def test_nothing_scrolls_sideways_at_320_pixels_and_every_target_is_44_wide_and_
     assert small == []
 
 
+def test_a_scale_of_eleven_wraps_on_a_phone(open_page: OpenPage, tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study", raters=1, items=1, training=0, scale=Scale(11))
+    with serving(study.folder) as server:
+        page = open_page(width=320, height=640, touch=True)
+        enter(page, server, study.links[0].token)
+        settle(page, 1)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        boxes = [label.bounding_box() for label in page.locator(".choices label").all()]
+        assert len(boxes) == 11
+        assert min(min(box["width"], box["height"]) for box in boxes if box) >= 44
+        page.keyboard.press("0")
+        assert page.is_checked('input[value="10"]')
+
+
 def test_scripts_are_shaped_and_run_in_their_own_direction(page: Page, server: Server, study: SmallStudy) -> None:
     enter(page, server, study.links[6].token)
+    settle(page, 1)
     page.keyboard.press("3")
     page.keyboard.press("Enter")
     page.wait_for_selector(".feedback")

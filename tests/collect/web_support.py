@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,10 +153,15 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
 
 def until(page: Page, condition: str, seconds: float = 20) -> None:
     """Wait until a JavaScript condition holds; Playwright's own way needs eval, which our pages forbid."""
+    from playwright.sync_api import Error
+
     end = time.monotonic() + seconds
-    while not page.evaluate(condition):
+    held = False
+    while not held:
         assert time.monotonic() < end, f"never true: {condition}; state: {page.inner_text('body')[-300:]}"
         page.wait_for_timeout(50)
+        with suppress(Error):  # the page is just being left for another
+            held = bool(page.evaluate(condition))
 
 
 def free_port() -> int:

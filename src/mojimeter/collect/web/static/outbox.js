@@ -41,6 +41,7 @@ export function openOutbox(box, csrf, tell) {
     running = true;
     clearTimeout(timer);
     problem = "";
+    report();
     for (let next; !problem && (next = open()[0]); report()) {
       const [name, rating] = next;
       const result = await send(rating);
