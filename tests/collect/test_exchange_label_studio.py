@@ -97,6 +97,14 @@ def test_questions_are_columns_until_one_is_named(tmp_path: Path) -> None:
         as_ratings(source, score="size")
 
 
+def test_a_question_called_like_a_column_of_ours_does_not_take_its_place(tmp_path: Path) -> None:
+    names = ("rater", "score", "quality")
+    answers = [result(name, "rating", {"rating": stars}) for stars, name in enumerate(names, 1)]
+    source = read_label_studio(export(tmp_path / "e.json", task(1, annotation(7, *answers), item="p")))
+    row = as_ratings(source, score="quality").ratings.row(0, named=True)
+    assert (row["rater"], row["score"], row["rater_answer"], row["score_answer"]) == ("7", 3, "1", "2")
+
+
 @pytest.mark.parametrize(
     ("choice", "values", "score"),
     [("yes", {}, 1), ("wrong", {}, 0), ("great", {"great": "2"}, 2), ("3", {}, 3), ("no", {"no": "-1"}, -1)],

@@ -16,8 +16,7 @@ import polars as pl
 
 from mojimeter.errors import InputError
 
-# Reserved for what an answer brings itself; a task's field of that name cannot stand beside it.
-ANSWER_COLUMNS = ("rater", "score", "duration_ms")
+_RESERVED = ("item", "system", "rater", "duration_ms")
 WORDS = {"yes": "1", "no": "0", "right": "1", "wrong": "0", "true": "1", "false": "0"}
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
@@ -159,6 +158,7 @@ def as_ratings(
     scored = _scored(source, score)
     fields = {task.name: _placed(task, key, mapping or {}, source.where) for task in source.tasks}
     numbers = _words(source, scored, values or {})
+    columns = {question: _column(question, scored) for question in source.questions}
     names, renamed = _names(source.answers)
     rows: dict[tuple[str, str], dict[str, str | None]] = {}
     words: Counter[str] = Counter()
@@ -171,11 +171,17 @@ def as_ratings(
             if not _NUMBER.fullmatch(value):
                 words[answer.value] += 1
         else:
-            row[answer.question] = answer.value
+            row[columns[answer.question]] = answer.value
     kept = {place: row for place, row in rows.items() if scored is None or "score" in row}
-    questions = ["score" if q == scored else q for q in source.questions]
-    frame = _frame(kept, fields, questions, source.where)
+    frame = _frame(kept, fields, list(columns.values()), source.where)
     return Imported(frame, source, dict(words.most_common()), len(rows) - len(kept), renamed)
+
+
+def _column(question: str, scored: str | None) -> str:
+    """Where the answers to a question go; one that is called like a column of ours stands beside it."""
+    if question == scored:
+        return "score"
+    return f"{question}_answer" if question in _RESERVED or (question == "score" and scored) else question
 
 
 def _names(answers: Sequence[Answer]) -> tuple[dict[str, str], int]:
