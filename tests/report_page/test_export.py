@@ -60,6 +60,24 @@ def test_a_caption_says_what_the_numbers_are_and_what_failed(document: dict[str,
     assert table.signature == document["runs"][0]["signature"]
 
 
+def test_a_name_at_the_start_of_a_sentence_is_never_given_a_capital(document: dict[str, Any]) -> None:
+    run = document["runs"][0]
+    changed = run | {"notes": ["best: 3 of 24 posts"], "document": run["document"] | {"warnings": ["only two posts"]}}
+    (table,) = tables_of(document | {"runs": [changed]})
+    assert "best: 3 of 24 posts." in table.caption
+    assert "Only two posts." in table.caption
+
+
+def test_a_signature_in_markdown_is_code_and_a_lone_run_has_one_heading(document: dict[str, Any]) -> None:
+    text = to_markdown(document)
+    assert f"\nSignature: `{document['runs'][0]['signature']}`\n" in text
+    assert [line for line in text.splitlines() if line.startswith("#")] == [r"# 50% of\\nit 😂", r"## run\_1"]
+    alone = to_markdown(document | {"title": "run_1"})
+    assert [line for line in alone.splitlines() if line.startswith("#")] == [r"# run\_1"]
+    odd = document["runs"][0] | {"signature": "a``b`"}
+    assert "Signature: ``` a``b` ```" in to_markdown(document | {"runs": [odd]})
+
+
 def test_age_and_gender_are_called_labels_where_they_are_shown(tmp_path: Path) -> None:
     labels = {"j": {name: {"age": ["teen"] * 24} for name in ("gold", "m")}}
     run = write_recommendation(tmp_path / "r", POSTS, {"m": ["🎉"] * 24}, labels)

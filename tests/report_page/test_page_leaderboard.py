@@ -39,11 +39,13 @@ def test_scores_have_intervals_ties_are_named_and_baselines_stand_apart(page, re
         "Tie: these data leave open which of maker/alpha and maker/beta (fewshot) is best."
     )
     explained = page.inner_text(".explain >> nth=0")
-    assert "Better than the text without any emoji: maker/alpha (+16.0 [8.0, 24.0] points)." in explained
+    all_pairs = "text without any emoji, with all 6 comparisons in mind"  # of four systems; the interval is theirs
+    assert f"Better than the {all_pairs}: maker/alpha (+16.0 [4.0, 28.0] points)." in explained
     # the difference is stored the other way round, on 7 of 8 posts: none minus beta is -14 [-30, 2]
     assert (
-        "Not told apart from the text without any emoji: maker/beta (fewshot) (+14.0 [−2.0, 30.0] points on 7 posts)."
-    ) in explained
+        f"Not told apart from the {all_pairs}: maker/beta (fewshot) (+14.0 [−2.0, 30.0] points on 7 posts)."
+        in explained
+    )
     cells = row_of(page, "maker/alpha").locator("td")
     assert cells.nth(0).inner_text().strip() == "1–2, tie"
     assert cells.nth(1).inner_text().split("\n") == ["60.0", "[55.0, 65.0]"]
@@ -51,6 +53,21 @@ def test_scores_have_intervals_ties_are_named_and_baselines_stand_apart(page, re
     assert page.locator("tbody.baselines tr.group").inner_text() == "Baselines, for comparison"
     assert "kin of judge judge/one" in row_of(page, "maker/alpha").inner_text()
     assert page.get_by_text(sample_perceived()).first.is_visible()
+
+
+def test_a_tie_stands_beside_the_interval_that_decides_it(page, report_file):
+    show(page, report_file)
+    page.get_by_text("Differences between systems").click()
+    cells = page.locator("[data-scroll='differences'] tbody tr", has_text="baseline/none").nth(1).locator("td")
+    assert cells.nth(1).inner_text().split("\n") == ["−14.0", "[−24.0, −4.0]"]
+    assert cells.nth(3).inner_text().split("\n") == ["tie", "[−30.0, 2.0]"]
+    assert page.get_by_role("columnheader", name="all 6 at once").is_visible()
+
+
+def test_one_line_under_the_leaderboard_says_what_its_judge_is_worth(page, report_file):
+    show(page, report_file)
+    said = page.locator("#panel-leaderboard .explain", has_text="student/mine")
+    assert said.inner_text() == "student/mine agrees at kappa 0.31 (gender) to 0.72 (sentiment)."
 
 
 def sample_perceived() -> str:
@@ -224,7 +241,7 @@ def test_several_judges_say_whether_others_would_rank_the_systems_the_same(page,
         "60.0 [55.0, 65.0]",
         "50.0 [45.0, 55.0]",
     ]
-    assert "two judges hardly show how judges differ" in section.inner_text()
+    assert "Two judges hardly show how judges differ." in section.inner_text()
     assert f"Not in this comparison: {sample.GAMMA}." in section.inner_text()
     page.get_by_role("tab", name="Trust").click()
     assert "0.310\n[0.200, 0.420]" in page.inner_text("#panel-trust")

@@ -22,7 +22,7 @@ def test_a_leaderboard_lists_baselines_last_with_places_intervals_and_failures()
     assert table.rows[0][1:4] == ("1-2, tie", "60.0 [55.0, 65.0]", "61.0 [56.0, 66.0]")
     assert table.rows[2][-1] == "2 errors, 2 missing, 3 unparsed"
     assert PERCEIVED in section(0).sentences
-    assert f"a warning {sample.ATTRIBUTE}" in section(0).sentences
+    assert f"A warning {sample.ATTRIBUTE}." in section(0).sentences
 
 
 def test_shares_of_pairs_are_in_percent():
@@ -33,7 +33,7 @@ def test_shares_of_pairs_are_in_percent():
 
 def test_a_rating_study_gives_its_verdict_and_four_tables():
     study = section(2)
-    assert study.sentences[0].startswith("tie: these ratings cannot rank the two systems")
+    assert study.sentences[0].startswith("Tie: these ratings cannot rank the two systems")
     assert [table.caption.split(":")[0] for table in study.tables] == ["Ranking", "Variance", "G over raters", "Raters"]
     assert study.tables[1].rows[0] == ("system", "5.0", "[0.000, 0.400]")
     assert study.tables[2].rows[0] == ("1", "0.30 [0.00, 0.60]")
@@ -52,7 +52,7 @@ def test_a_run_without_scores_says_what_it_has_to_say_and_has_no_table():
     run |= {"document": {"schema": 1, "status": "partial", "systems": {}}, "systems": [], "notes": ["not finished"]}
     found = section(0, document)
     assert found.tables == ()
-    assert "not finished" in found.sentences
+    assert "Not finished." in found.sentences
 
 
 def test_a_number_that_is_not_known_gives_its_reason():

@@ -39,8 +39,10 @@ def test_a_rating_study_leads_with_its_verdict_and_shows_variance_raters_and_ran
     assert page.locator("#panel-study .verdict").inner_text() == (
         f"Tie: these ratings cannot rank the two systems {sample.SCRIPT}."
     )
-    assert "so few raters hide whether they agree" in page.inner_text("#panel-study .alerts")
-    assert "ask more raters" in page.inner_text("#panel-study")
+    assert "So few raters hide whether they agree." in page.inner_text("#panel-study .alerts")
+    assert "Ask more raters." in page.inner_text("#panel-study")
+    assert "a is a name, and some ratings are missing." in page.inner_text("#panel-study")  # a system's name stays
+    assert "Some cells were rated twice." in page.inner_text("#panel-study")
     assert row(page, "ranking", "a") == ["1–2, tie", "4.10 [3.90, 4.30]", "+0.30 [0.10, 0.50]"]
     assert row(page, "variance", "system × rater") == ["60.0", "1.200 [0.900, 1.600]"]
     assert "Systems account for 5.0 percent of the variance of single ratings." in page.inner_text("#panel-study")
@@ -81,6 +83,20 @@ def test_trust_hides_nothing_of_failures_leaks_notes_and_signatures(page, report
     assert panel.get_by_text("data:00000000|n:8|judge:judge/one|version:0.1.0").is_visible()
     assert row(page, "failures-r2", "maker/alpha") == ["0", "1 verdict 1"]
     assert "maker/alpha is judged by its kin: judge/one" in panel.inner_text()
+
+
+def test_trust_says_how_good_a_judge_is_that_was_fitted_here(page, report_file):
+    show(page, report_file, "#tab=trust")
+    assert page.get_by_role("heading", name="How good the judge is: student/mine").is_visible()
+    table = "quality-r1-student/mine"
+    assert row(page, table, "sentiment") == ["83.0 [79.0, 87.0]", "47.5", "0.72 [0.66, 0.78]", "48.4", "0.48"]
+    assert row(page, table, "gender")[2] == "0.31"
+    assert "with another judge on 5,039 other posts" in page.inner_text("#panel-trust")
+
+
+def test_findings_of_different_kinds_do_not_share_a_table(page, report_file):
+    show(page, report_file, "#tab=trust")
+    assert row(page, "facts-sample pairs: verifier: accuracy by lang", "en") == ["9 of 10"]
 
 
 def test_a_judges_document_is_shown_whole_keys_that_nobody_knows_too(page, report_file):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mojimeter.report.plain import plain
+from mojimeter.report.sentences import names_of, sentence
 
 _TASKS = ("sentiment", "emotion", "stance", "age", "gender")
 _RANKED = {
@@ -21,7 +22,10 @@ _RANKED = {
     "f1": "overlap F1 with the original emoji, percent",
 }
 _AGE_AND_GENDER = "Perceived age and gender are labels, not facts about people."
-_PLACES = "Place: all that these data leave open at 95%; {tie}: shares a place with another system."
+_PLACES = (
+    "Place: all that these data leave open at 95%, all pairs compared at once; "
+    "{tie}: shares a place with another system."
+)
 TIE = "="
 
 
@@ -65,10 +69,13 @@ def to_latex(document: Mapping[str, Any]) -> str:
 
 
 def to_markdown(document: Mapping[str, Any]) -> str:
-    """Markdown (GitHub's tables), a heading, a table and a caption a run."""
-    parts = [f"# {_markdown(document['title'])}", ""]
-    for table in tables_of(document):
-        parts += [*_markdown_table(table), ""]
+    """Markdown (GitHub's tables): a heading, a table and a caption a run."""
+    tables = tables_of(document)
+    # a report of one run is called as the run is, unless it was given a title: once is enough
+    named = [table.name for table in tables] == [document["title"]]
+    parts = [] if named else [f"# {_markdown(document['title'])}", ""]
+    for table in tables:
+        parts += [*_markdown_table(table, "#" if named else "##"), ""]
     return "\n".join(parts)
 
 
@@ -107,7 +114,8 @@ def _recommendation(run: Mapping[str, Any]) -> TextTable:
         _PLACES.format(tie=TIE),
         *_legend([mark for system in run["systems"] for mark in _marks_of(system)]),
         *_counts(run),
-        *_sentences(document["warnings"]),
+        *_sentences(document["warnings"], run),
+        *(judge["sentence"] for judge in run["judges"] if "sentence" in judge),
     ]
     if {"age", "gender"} & set(shown):
         caption.append(_AGE_AND_GENDER)
@@ -144,7 +152,7 @@ def _disambiguation(run: Mapping[str, Any]) -> TextTable:
         _PLACES.format(tie=TIE),
         *_legend([mark for system in run["systems"] for mark in _marks_of(system)]),
         *_counts(run),
-        *_sentences(document["warnings"]),
+        *_sentences(document["warnings"], run),
     )
     return TextTable(
         run["name"], ("place", "system", *heads.values()), _baselines_last(rows), caption, run["signature"]
@@ -163,10 +171,10 @@ def _rating_study(run: Mapping[str, Any]) -> TextTable:
     ]
     caption = (
         f"{run['name']}: mean ratings with 95% intervals; {document['describe']}.",
-        *_sentences([document["sentence"]]),
+        *_sentences([document["sentence"]], run),
         f"G = {_with_interval(document['g'], 2)} with these raters.",
         _PLACES.format(tie=TIE),
-        *_sentences(document.get("cautions", ())),
+        *run["study"]["cautions"],
     )
     return TextTable(run["name"], ("place", "system", "mean"), tuple(rows), caption, run["signature"])
 
@@ -207,7 +215,11 @@ def _named(value: Any, number: int) -> str:
 
 def _without_rows(run: Mapping[str, Any]) -> TextTable:
     said = run["document"].get("sentence")
-    caption = [f"{run['name']}: nothing is ranked.", *_sentences([said] if said else []), *_sentences(run["notes"])]
+    caption = [
+        f"{run['name']}: nothing is ranked.",
+        *_sentences([said] if said else [], run),
+        *_sentences(run["notes"], run),
+    ]
     return TextTable(run["name"], ("place", "system"), (), tuple(caption), run["signature"])
 
 
@@ -260,11 +272,12 @@ def _counts(run: Mapping[str, Any]) -> list[str]:
         counted = [f"{s['name']} {s[field]:,}" for s in run["systems"] if s[field]]
         if counted:
             out.append(f"{what[:1].upper()}{what[1:]}: {', '.join(counted)}.")
-    return out + _sentences(run["notes"])
+    return out + _sentences(run["notes"], run)
 
 
-def _sentences(notes: Sequence[str]) -> list[str]:
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
+def _sentences(notes: Sequence[str], run: Mapping[str, Any]) -> list[str]:
+    names = names_of(run)
+    return [sentence(note, names) for note in notes]
 
 
 def _baselines_last(rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -379,8 +392,16 @@ def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~$&])", r"\\\1", plain(text))
 
 
-def _markdown_table(table: TextTable) -> list[str]:
-    lines = [f"## {_markdown(table.name)}", ""]
+def _code(text: str) -> str:
+    """A text as code of one line; a fence longer than any row of backticks in it."""
+    shown = plain(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
+    space = " " if shown[:1] in ("`", " ") or shown[-1:] in ("`", " ") else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def _markdown_table(table: TextTable, heading: str) -> list[str]:
+    lines = [f"{heading} {_markdown(table.name)}", ""]
     if table.rows:
         lines.append("| " + " | ".join(_markdown(name) for name in table.columns) + " |")
         lines.append("|" + "|".join([":---"] * 2 + ["---:"] * (len(table.columns) - 2)) + "|")
@@ -391,7 +412,7 @@ def _markdown_table(table: TextTable) -> list[str]:
         lines.append("")
     lines.append(" ".join(_markdown(sentence) for sentence in table.caption))
     if table.signature is not None:
-        lines += ["", "Signature: " + _markdown(table.signature)]
+        lines += ["", "Signature: " + _code(table.signature)]
     return lines
 
 

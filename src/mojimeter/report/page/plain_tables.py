@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mojimeter.report.sentences import names_of, sentence
+
 _TASKS = ("sentiment", "emotion", "stance", "age", "gender")
 _PAIR_MEASURES = {
     "acc_pair": "both right",
@@ -45,12 +47,15 @@ def plain_sections(document: Mapping[str, Any]) -> list[PlainSection]:
 
 
 def _section(run: Mapping[str, Any]) -> PlainSection:
-    sentences, tables = _READERS.get(run["kind"], _judge)(run)
-    lines = [*sentences, *run.get("notes", ()), *([f"Signature: {run['signature']}"] if run.get("signature") else [])]
+    said, tables = _READERS.get(run["kind"], _judge)(run)
+    names = names_of(run)
+    lines = [sentence(str(line), names) for line in (*said, *run.get("notes", ())) if line]
+    if run.get("signature"):
+        lines.append(f"Signature: {run['signature']}")
     return PlainSection(
         run=str(run["id"]),
         title=str(run["name"]),
-        sentences=tuple(str(line) for line in lines if line),
+        sentences=tuple(lines),
         tables=tuple(table for table in tables if table.rows),
     )
 
@@ -74,6 +79,7 @@ def _recommendation(run: Mapping[str, Any]) -> Parts:
     columns = ("system", "place", head, *tasks, "kept", "recovered", "overlap", "distinct emoji", "failures")
     said = [*_counted(document.get("data", {}), "post"), *document.get("warnings", ())]
     said += [PERCEIVED] if {"age", "gender"} & set(tasks) else []
+    said += [judge["sentence"] for judge in run.get("judges", ()) if "sentence" in judge]
     return said, [PlainTable("Leaderboard, percent with 95% intervals", columns, tuple(rows))]
 
 
@@ -114,7 +120,7 @@ def _rating_study(run: Mapping[str, Any]) -> Parts:
         PlainTable("G over raters", ("raters", "G"), tuple(curve)),
         PlainTable("Raters", ("rater", "mean", "standard deviation"), tuple(raters)),
     ]
-    return [str(study.get("sentence") or ""), *run["document"].get("cautions", ())], tables
+    return [str(study.get("sentence") or ""), *study.get("cautions", ())], tables
 
 
 def _judge(run: Mapping[str, Any]) -> Parts:

@@ -22,6 +22,7 @@ from mojimeter.ratings.study import Study
 from mojimeter.ratings.summary import summarise
 from mojimeter.report.page.options import ReportOptions, Say
 from mojimeter.report.page.sources import Source
+from mojimeter.report.sentences import plain_caution
 
 #: Columns that say how long an output is, by the names they usually have.
 LENGTHS = ("length", "words", "tokens", "characters", "chars", "emoji")
@@ -130,6 +131,7 @@ def _run(
         "notes": notes,
         "study": {
             "sentence": document["sentence"],
+            "cautions": [plain_caution(caution) for caution in document.get("cautions", ())],
             "verdict": document["verdict"],
             "variance": [_share(component) for component in document["components"]],
             "g_curve": [{"raters": row["rater"], "g": row["g"], "phi": row["phi"]} for row in document["d_study"]],

@@ -27,6 +27,7 @@ from mojimeter.report.gates import is_baseline
 from mojimeter.report.page.cost import cost_of, read_ledger, sum_costs, unknown_cost
 from mojimeter.report.page.emoji_index import EmojiIndex
 from mojimeter.report.page.items import describe_items
+from mojimeter.report.page.judge_quality import describe_judges
 from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document, setting
 from mojimeter.report.page.slices import measures_of, score_slices, tally_posts
 from mojimeter.report.page.sources import Source
@@ -79,6 +80,7 @@ def describe_recommendation(source: Source, index: EmojiIndex, options: ReportOp
         "notes": notes,
         "card": card_of(source, tables.settings.get("posts_file") if tables else None, starter.NAME),
         "leaks": document["leaks"]["count"] if document["systems"] else 0,
+        "judges": describe_judges(_judges(document)),
     }
     if tables is None:
         return run | _from_document(document, index, notes)
@@ -292,6 +294,12 @@ def _unscored(tables: Tables, document: Mapping[str, Any]) -> list[str]:
     named = {name.partition(" (")[0] for name in document["systems"]}
     waiting = sorted(set(tables.outputs["system"].unique()) - named)
     return [f"{', '.join(waiting)}: replies but no scores; the run went on after it was scored"] if waiting else []
+
+
+def _judges(document: Mapping[str, Any]) -> list[str]:
+    """Who labelled; nobody where nothing is scored or scores need no labels."""
+    first = Signature.parse(document["signature"]).judge if document["systems"] else UNKNOWN
+    return [judge for judge in (first, *document.get("by_judge", {})) if judge != UNKNOWN]
 
 
 def _system(

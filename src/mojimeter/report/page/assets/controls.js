@@ -57,9 +57,32 @@ function sentences(lines, name = "notes") {
     ? el(
         "ul",
         { class: name },
-        said.map((line) => el("li", {}, typeof line === "string" ? marked(line) : line)),
+        said.map((line) => el("li", {}, typeof line === "string" ? marked(sentenceCase(line)) : line)),
       )
     : null;
+}
+
+/** Names that sentences may open with: a capital would change them. */
+const knownNames = new Set();
+
+function learnNames(runs) {
+  for (const run of runs) {
+    knownNames.add(run.name);
+    for (const system of run.systems || []) knownNames.add(system.name).add(system.base);
+    for (const { judge } of run.judges || []) knownNames.add(judge);
+    for (const judge of run.document?.panel?.judges || []) knownNames.add(judge);
+    for (const row of run.study?.ranking || []) knownNames.add(row.system);
+    for (const row of run.study?.raters || []) knownNames.add(row.rater);
+  }
+}
+
+/** A text with a capital and a full stop; one that opens with a name keeps it as it is. */
+function sentenceCase(text) {
+  const said = String(text ?? "");
+  if (!said) return said;
+  const ended = /[.!?]$/.test(said) ? said : `${said}.`;
+  const isNamed = (name) => name && ended.startsWith(name) && !/^[\p{L}\p{N}_]/u.test(ended.slice(name.length));
+  return [...knownNames].some(isNamed) ? ended : ended[0].toUpperCase() + ended.slice(1);
 }
 
 /** A number in large type with what it is. */

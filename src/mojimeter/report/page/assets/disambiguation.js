@@ -175,5 +175,11 @@ function againstBaseline(run, system, baseline) {
   const sign = found.system === system ? 1 : -1;
   const ci = intervalOf(found.difference);
   const turned = { value: sign * found.difference.value, ci: ci && (sign === 1 ? ci : [-ci[1], -ci[0]]) };
-  return `That is ${sentenceNumber(turned, "share", true)} points against ${flat(baseline)} (p ${probability(found.p)?.replace(/^([^<])/, "= $1")}).`;
+  const [ours, theirs] = [system, baseline].map((name) => run.document.systems[name].rank);
+  const shared = ours && theirs && ours[0] <= theirs[1] && theirs[0] <= ours[1];
+  const all = plural(comparisonsOf(run), "comparison");
+  return (
+    `That is ${sentenceNumber(turned, "share", true)} points against ${flat(baseline)} (p ${probability(found.p)?.replace(/^([^<])/, "= $1")})` +
+    (shared ? `, by itself; with all ${all} in mind their places overlap.` : ".")
+  );
 }

@@ -35,13 +35,12 @@ function findings(value, title, level = 4) {
   if (typeof value !== "object" || isEstimate(value)) return el("p", {}, `${lastName(title)}: `, findingCell(value));
   if (Array.isArray(value)) return listFinding(value, title);
   const entries = Object.entries(value).filter(([key]) => !UNSHOWN.has(key));
+  if (!entries.length) return el("p", { class: "soft" }, "none");
   const simple = entries.filter(([, part]) => isLeaf(part));
   const nested = entries.filter(([, part]) => !isLeaf(part));
   return [
     simple.length ? factTable(simple, title) : null,
-    nested.length > 1 && nested.every(([, part]) => hasLeaves(part))
-      ? alikeFindings(nested, title, level)
-      : apartFindings(nested, title, level),
+    nested.length > 1 && areAlike(nested) ? alikeFindings(nested, title, level) : apartFindings(nested, title, level),
   ];
 }
 
@@ -98,8 +97,12 @@ function isLeaf(value) {
   return Object.keys(value).length > 0 && Object.keys(value).length <= 2 && Object.values(value).every(isPrimitive);
 }
 
-function hasLeaves(part) {
-  return !Array.isArray(part) && Object.values(part).some(isLeaf);
+/** Whether objects are of one kind: each has a number or a word, and some of them by the same names. */
+function areAlike(nested) {
+  const names = nested.map(([, part]) =>
+    Array.isArray(part) ? [] : Object.keys(part).filter((key) => isLeaf(part[key])),
+  );
+  return names.every((own) => own.length) && names.slice(1).every((own) => own.some((key) => names[0].includes(key)));
 }
 
 function factTable(entries, title) {
@@ -167,15 +170,19 @@ function findingCell(value) {
     return value.length
       ? marked(value.map((part) => (typeof part === "number" ? plainNumber(part) : String(part))).join(", "))
       : el("span", { class: "soft" }, "none");
-  if (typeof value === "object")
-    return marked(
-      Object.values(value)
-        .map((part) => (typeof part === "number" ? plainNumber(part) : String(part)))
-        .join(", "),
-    );
+  if (typeof value === "object") return marked(pairText(value));
   if (typeof value === "number") return el("span", { class: "value" }, plainNumber(value));
   if (typeof value === "boolean") return value ? "yes" : "no";
   return marked(value);
+}
+
+/** A pair or two of names and numbers in a line: "23 of 28" where the second is what the first is part of. */
+function pairText(value) {
+  const shown = (part) => (typeof part === "number" ? plainNumber(part) : String(part));
+  const pairs = Object.entries(value);
+  if (pairs.length === 2 && "agreed" in value && "answers" in value)
+    return `${shown(value.agreed)} of ${shown(value.answers)}`;
+  return pairs.map(([name, part]) => `${findingName(name)} ${shown(part)}`).join(", ");
 }
 
 function plainNumber(value) {

@@ -309,6 +309,12 @@ function savedLeaderboard(run, slice, columns, rows) {
   };
 }
 
+/** How many pairs of systems a run compares at once; its places allow for all of them. */
+function comparisonsOf(run) {
+  const n = Object.keys(run.document.systems).length;
+  return (n * (n - 1)) / 2;
+}
+
 /** All differences that the run tested, folded away. */
 function differencesSection(run, unit) {
   const rows = run.document.differences || [];
@@ -327,10 +333,14 @@ function differencesSection(run, unit) {
     { key: "p", label: "p", get: (d) => d.p ?? null, cell: (d) => probability(d.p) },
     {
       key: "separated",
-      label: "all pairs at once",
-      text: true,
+      label: `all ${comparisonsOf(run).toLocaleString("en-US")} at once`,
       optional: true,
+      title: "with the interval that holds for all comparisons together, which decides places",
       get: (d) => (d.separated === undefined ? null : d.separated ? "different" : "tie"),
+      cell: (d) => [
+        el("span", { class: "value" }, d.separated ? "different" : "tie"),
+        d.simultaneous_ci ? el("span", { class: "ci" }, formattedInterval(d.simultaneous_ci, unit)) : null,
+      ],
     },
     {
       key: "detectable",
@@ -347,7 +357,9 @@ function differencesSection(run, unit) {
     { class: "more" },
     el("summary", {}, `Differences between systems (${rows.length})`),
     dataTable({
-      caption: "Paired differences with 95% intervals, percentage points",
+      caption: rows.some((d) => d.separated !== undefined)
+        ? "Paired differences in percentage points: 95% intervals of each by itself, and of all comparisons at once"
+        : "Paired differences with 95% intervals, percentage points",
       name: "differences",
       columns,
       groups: [{ rows }],

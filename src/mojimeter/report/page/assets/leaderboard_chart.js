@@ -13,7 +13,9 @@ function leaderboardChart({ rows, title, places }) {
   const notes = [
     "Points are scores with their 95% intervals",
     shown.some((row) => row.baseline) ? "dashed lines are the baselines named in the lower rows" : null,
-    shown.some((row) => row.rank) ? "bars are the places that the data leave open" : null,
+    shown.some((row) => row.rank)
+      ? "bars are the places that the data leave open, all pairs of systems compared at once"
+      : null,
     ...beyond.map((row) => `${row.name}, at ${formatted(row.value)}, is off this scale`),
   ]
     .filter(Boolean)

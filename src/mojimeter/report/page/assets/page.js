@@ -18,6 +18,7 @@ window.startReport = start;
 async function start() {
   const report = JSON.parse(await unpack("document"));
   learnEmoji(report.emoji);
+  learnNames(report.runs);
   state = readAddress();
   const app = document.getElementById("app");
   app.append(aboutReport(report), tabList(), ...TABS.map(tabPanel));

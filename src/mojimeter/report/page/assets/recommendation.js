@@ -12,7 +12,7 @@ const FAILURES = {
 const ODD_REPLIES = {
   no_emoji: ["no emoji", "replies without emoji"],
   extra_text: ["words", "replies with words beside the emoji"],
-  wrong_count: ["count", "replies with more or fewer emoji than asked for"],
+  wrong_count: ["wrong count", "replies with more or fewer emoji than asked for"],
   repeated: ["repeated", "replies with the same emoji twice"],
   damaged: ["damaged", "replies with half an emoji or undecodable characters"],
 };
@@ -237,7 +237,7 @@ const recommendation = {
   verdict(run) {
     const { systems, differences = [], ranked_by: ranked } = run.document;
     const own = run.systems.filter((system) => !system.baseline && systems[system.name]);
-    const apart = ranked === "f1" ? [] : againstText(own, differences, run.document.data?.posts); // no emoji match none by construction
+    const apart = ranked === "f1" ? [] : againstText(run, own, differences); // no emoji match none by construction
     return [bestSentence(own, systems), ...apart, rankedSentence(ranked)];
   },
 
@@ -289,7 +289,14 @@ const recommendation = {
   },
 
   after(run) {
-    return [panelSection(run), differencesSection(run, "percent")];
+    const judges = (run.judges || []).map(
+      (judge) => judge.sentence || `How good ${judge.judge} is, is not known: ${judge.reason}.`,
+    );
+    return [
+      judges.length ? el("p", { class: "explain" }, words(judges.join(" "))) : null,
+      panelSection(run),
+      differencesSection(run, "percent"),
+    ];
   },
 };
 
@@ -361,10 +368,11 @@ function bestSentence(own, systems) {
 const AGAINST_TEXT = { better: "does better than", open: "is not told apart from", worse: "does worse than" };
 
 /** Every system against the text alone, the first thing to ask of a leaderboard: one sentence a kind of answer. */
-function againstText(own, differences, posts) {
-  const found = own.map((system) => fromText(system.name, differences, posts)).filter(Boolean);
+function againstText(run, own, differences) {
+  const found = own.map((system) => fromText(system.name, differences, run.document.data?.posts)).filter(Boolean);
+  const all = found.some((one) => one.atOnce) ? `, with all ${plural(comparisonsOf(run), "comparison")} in mind` : "";
   if (found.length === 1)
-    return [`${found[0].name} ${AGAINST_TEXT[found[0].kind]} the text without any emoji: ${found[0].points}.`];
+    return [`${found[0].name} ${AGAINST_TEXT[found[0].kind]} the text without any emoji: ${found[0].points}${all}.`];
   const heads = {
     better: "Better than the text without any emoji",
     open: "Not told apart from the text without any emoji",
@@ -373,24 +381,27 @@ function againstText(own, differences, posts) {
   return Object.entries(heads).map(([kind, head]) => {
     const those = found.filter((one) => one.kind === kind).map((one) => `${one.name} (${one.points})`);
     return those.length
-      ? `${head}: ${listed(those.length > 5 ? [...those.slice(0, 4), `${those.length - 4} more`] : those)}.`
+      ? `${head}${all}: ${listed(those.length > 5 ? [...those.slice(0, 4), `${those.length - 4} more`] : those)}.`
       : null;
   });
 }
 
+/** A system less the text alone, with the interval that decides whether they are told apart. */
 function fromText(name, differences, posts) {
   const found = differences.find(
     (d) => (d.system === name && d.against === TEXT_ALONE) || (d.against === name && d.system === TEXT_ALONE),
   );
   if (!found || numberOf(found.difference) === null) return null;
   const sign = found.system === name ? 1 : -1;
-  const ci = intervalOf(found.difference);
+  const atOnce = "simultaneous_ci" in found;
+  const ci = atOnce ? found.simultaneous_ci : intervalOf(found.difference);
   const turned = { value: sign * found.difference.value, ci: ci && (sign === 1 ? ci : [-ci[1], -ci[0]]) };
   const on = found.posts && found.posts !== posts ? ` on ${plural(found.posts, "post")}` : "";
   return {
     name: flat(name),
     kind: found.separated ? (turned.value > 0 ? "better" : "worse") : "open",
     points: `${sentenceNumber(turned, "percent", true)} points${on}`,
+    atOnce,
   };
 }
 

@@ -18,10 +18,10 @@ function studyTab(runs) {
       words(`${run.name}: ${document.describe || ""}`),
       run.of ? words(` (the judges of ${run.of} as raters)`) : null,
     ),
-    el("p", { class: "verdict" }, words(sentenceCase(study.sentence))),
+    el("p", { class: "verdict" }, words(sentenceCase(study.sentence || "there is no verdict on these ratings"))),
     sentences(document.next_steps || [], "steps"),
     sentences(
-      [document.refused, ...(document.cautions || []), ...new Set([...(document.notes || []), ...(run.notes || [])])],
+      [document.refused, ...(study.cautions || []), ...new Set([...(document.notes || []), ...(run.notes || [])])],
       "alerts",
     ),
     rankingSection(run),
@@ -29,13 +29,6 @@ function studyTab(runs) {
     lengthSection(run),
     el("p", { class: "signature" }, run.signature ? words(run.signature) : null),
   ];
-}
-
-function sentenceCase(text) {
-  const said = String(text || "");
-  return said
-    ? said[0].toUpperCase() + said.slice(1) + (/[.!?]$/.test(said) ? "" : ".")
-    : "There is no verdict on these ratings.";
 }
 
 function rankingSection(run) {
@@ -84,7 +77,7 @@ function rankingSection(run) {
       "div",
       { class: "pair-of" },
       dataTable({
-        caption: `Ranking with 95% intervals; ${low}; place: what these data leave open`,
+        caption: `Ranking with 95% intervals; ${low}; place: what these data leave open, all pairs compared at once`,
         name: "ranking",
         columns,
         groups: [{ rows }],

@@ -48,11 +48,17 @@ function trustSection(run) {
 
 function trustParts(run) {
   if (run.kind === "recommendation")
-    return [failureTable(run), leakLine(run), judgeAgreement(run), sentences(run.document.warnings || [], "alerts")];
+    return [
+      judgeQuality(run),
+      failureTable(run),
+      leakLine(run),
+      judgeAgreement(run),
+      sentences(run.document.warnings || [], "alerts"),
+    ];
   if (run.kind === "disambiguation")
     return [pairFailures(run), verifierPart(run), sentences(run.document.warnings || [], "alerts")];
   if (run.kind === "rating_study")
-    return [sentences([run.document.refused, ...(run.document.cautions || [])], "alerts"), designLine(run)];
+    return [sentences([run.document.refused, ...(run.study.cautions || [])], "alerts"), designLine(run)];
   return [
     hasPerceived(run.document) ? el("p", { class: "perceived" }, PERCEIVED) : null,
     findings(run.document, flat(run.name)),
@@ -91,6 +97,72 @@ function signatureLine(run) {
     ),
     done,
   );
+}
+
+/** What the run's student judges were measured to be worth. */
+function judgeQuality(run) {
+  return (run.judges || []).map((judge) => {
+    const tasks = Object.entries(judge.tasks || {});
+    return el(
+      "section",
+      { class: "finding" },
+      el("h4", {}, "How good the judge is: ", named(judge.judge)),
+      el("p", {}, words(judge.sentence || `Not known: ${judge.reason}.`)),
+      tasks.length
+        ? dataTable({
+            caption: `On ${plural(judge.posts, "post")}${judge.authors ? ` by ${plural(judge.authors, "author")}` : ""}, with 95% intervals`,
+            name: `quality-${run.id}-${judge.judge}`,
+            label: `${run.name}: how good ${judge.judge} is`,
+            columns: [
+              { key: "task", label: "task", text: true, get: ([task]) => task },
+              {
+                key: "accuracy",
+                label: "right",
+                unit: "share",
+                title: "percent of labels",
+                get: ([, t]) => t.accuracy,
+              },
+              {
+                key: "commonest",
+                label: "commonest",
+                unit: "share",
+                title: "percent right by always saying the commonest label",
+                get: ([, t]) => t.commonest,
+              },
+              { key: "kappa", label: "kappa", unit: "score", title: "Cohen's kappa", get: ([, t]) => t.kappa },
+              {
+                key: "moves",
+                label: "moves",
+                unit: "share",
+                optional: true,
+                title: "percent of labels that change with random emoji",
+                get: ([, t]) => t.moves,
+              },
+              {
+                key: "outside",
+                label: "kappa outside",
+                unit: "score",
+                optional: true,
+                title: "Cohen's kappa with another judge on other posts",
+                get: ([, t]) => t.outside,
+              },
+            ],
+            groups: [{ rows: tasks }],
+          })
+        : null,
+      tasks.length
+        ? el(
+            "p",
+            { class: "explain" },
+            "Right, commonest and moves in percent. Commonest: always saying the commonest label; moves: labels that change with random emoji.",
+            judge.outside
+              ? ` Outside: with ${flat(judge.outside.judge)} on ${plural(judge.outside.posts, "other post")}, what to expect elsewhere.`
+              : null,
+          )
+        : null,
+      tasks.some(([task]) => task === "age" || task === "gender") ? el("p", { class: "perceived" }, PERCEIVED) : null,
+    );
+  });
 }
 
 /** What failed, by system and kind; kinds that no system shows are named under the table. */
