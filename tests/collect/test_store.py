@@ -433,10 +433,25 @@ def test_an_outside_id_is_kept_only_if_the_study_asks_and_only_the_first(tmp_pat
         study = small_study(tmp_path / f"study{parameter}", external_id_parameter=parameter)
         store = study.store()
         for external in ("ann@example.org", "Ann Smith", "x" * 65, "5f0c-A_1", "other"):
-            store.enter(study.links[0].token, external)
+            store.consent(store.enter(study.links[0].token).rater, external)
         with reading(store.engine) as connection:
             found = connection.execute(select(raters.c.external_id).order_by(raters.c.id)).scalars().all()
         assert list(found) == wanted
+
+
+def test_what_comes_with_a_link_is_kept_with_consent_and_not_before(scene: Scene) -> None:
+    session = scene.store.enter(scene.other_link.token)
+    for keep in (
+        lambda: scene.store.arrive(session.rater, "5f0c", {"colour": True}),
+        lambda: scene.store.check(session.rater, {"colour": True}),
+    ):
+        with pytest.raises(Closed):
+            keep()
+    with pytest.raises(BadValue):
+        scene.store.consent(session.rater, "5f0c", {"agent": "Mozilla/5.0 (X11; Linux x86_64)"})
+    assert not scene.store.state(session.rater).consented
+    scene.store.consent(session.rater, "5f0c", {"colour": True})
+    assert scene.store.state(session.rater).consented
 
 
 # --- what is shown ------------------------------------------------------------------------------------------------

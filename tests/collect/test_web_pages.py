@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from mojimeter.collect.database import Unavailable, reading
 from mojimeter.collect.material import Cell, Item, Material
-from mojimeter.collect.schema import checks, events, raters
+from mojimeter.collect.schema import checks, events, raters, sessions
 from mojimeter.collect.study import Form, Scale, StudyConfig
 from mojimeter.collect.web.marking import blocks, pattern_of, segments, show
 from mojimeter.collect.web.pages import Pages
@@ -172,8 +172,66 @@ def test_an_outside_id_is_passed_through_and_nothing_else_of_the_address_is(tmp_
         assert "secret" not in page
         visitor.enter(external_id=field("external_id", page))
         assert "PROLIFIC_PID" in client.get("/consent").text
+        visitor.post("/consent")
     with reading(study.store().engine) as connection:
         assert connection.execute(select(raters.c.external_id)).scalar() == "5f3c"
+
+
+def test_nothing_of_who_does_not_agree_is_stored(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study", raters=1, external_id_parameter="PROLIFIC_PID")
+    fresh = study.store().state("r01")
+    with client_of(study) as client:
+        visitor = Visitor(client, study.links[0].token)
+        visitor.enter(external_id="5f3c", check='{"colour": true}')
+        assert not any("5f3c" in value for value in client.cookies.values())
+        visitor.post("/pause", declined="1")
+        assert dict(client.cookies) == {}
+    with reading(study.store().engine) as connection:
+        who = connection.execute(select(raters)).one()
+        assert (who.external_id, who.consented) == (None, None)
+        assert connection.execute(select(checks)).all() == []
+        assert connection.execute(select(sessions)).all() == []
+    assert study.store().state("r01") == fresh
+
+
+def test_what_one_visitor_brought_is_not_kept_for_the_next_on_the_same_device(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study", raters=2, external_id_parameter="PROLIFIC_PID")
+    with client_of(study) as client:
+        Visitor(client, study.links[0].token).enter(external_id="first", check='{"colour": true}')
+        Visitor(client, study.links[1].token).agree()
+    with reading(study.store().engine) as connection:
+        assert connection.execute(select(raters.c.external_id)).scalars().all() == [None, None]
+        assert connection.execute(select(checks)).all() == []
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "\xff", "bnVsbA==", "WzEsMl0=", "W251bGwsIHsiYSI6IHsiYiI6IDF9fV0="])
+def test_a_cookie_of_the_entry_that_is_none_of_ours_is_as_none(tmp_path: Path, cookie: str) -> None:
+    """null, [1,2] and [null, {"a": {"b": 1}}] among them."""
+    study = small_study(tmp_path / "study", raters=1, external_id_parameter="PROLIFIC_PID")
+    with client_of(study) as client:
+        visitor = Visitor(client, study.links[0].token)
+        visitor.enter(external_id="5f3c")
+        (name,) = [name for name in client.cookies if name.startswith("entry")]
+        others = "; ".join(f"{k}={v}" for k, v in client.cookies.items() if k != name)
+        csrf = visitor.csrf()
+        client.cookies.clear()
+        sent = client.post(
+            "/consent", data={"csrf": csrf}, headers={"cookie": f"{others}; {name}={cookie}".encode("latin-1")}
+        )
+        assert sent.headers["location"] == "/instructions"
+    with reading(study.store().engine) as connection:
+        assert connection.execute(select(raters.c.external_id)).scalar() is None
+
+
+def test_who_comes_back_after_consent_brings_a_new_check(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study", raters=1, external_id_parameter="PROLIFIC_PID")
+    with client_of(study) as client:
+        Visitor(client, study.links[0].token).agree()
+    with client_of(study) as client:
+        Visitor(client, study.links[0].token).enter(external_id="5f3c", check='{"boxes": true}')
+    with reading(study.store().engine) as connection:
+        assert connection.execute(select(raters.c.external_id)).scalar() == "5f3c"
+        assert connection.execute(select(checks.c.result)).scalars().all() == [{"boxes": True}]
 
 
 def test_the_check_of_emoji_is_stored_with_the_entry_and_a_broken_one_is_not(tmp_path: Path) -> None:
@@ -182,6 +240,8 @@ def test_the_check_of_emoji_is_stored_with_the_entry_and_a_broken_one_is_not(tmp
         visitor = Visitor(client, study.links[0].token)
         for text in ("", "{", "[]", '{"user_agent": "Mozilla/5.0 (X11; Linux)"}', json.dumps({"colour": True})):
             assert visitor.enter(check=text).status_code == 303
+        assert client.post("/check", json={"colour": True}, headers={"x-csrf-token": visitor.csrf()}).status_code == 403
+        visitor.post("/consent")
         csrf = visitor.csrf()
         sent = client.post("/check", json={"colour": False, "boxes": True}, headers={"x-csrf-token": csrf})
         assert sent.json() == {"saved": True}

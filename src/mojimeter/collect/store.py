@@ -15,7 +15,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -152,8 +152,8 @@ class Store:
 
     # --- coming and going ---------------------------------------------------------------------------------------
 
-    def enter(self, token: str, external_id: str | None = None) -> Session:
-        """Exchange a link's token for a session; keep the outside id that came with it first, if the study asks.
+    def enter(self, token: str) -> Session:
+        """Exchange a link's token for a session; nothing of the rater is kept by that (see `consent`, `arrive`).
 
         Raises:
             Refused: the token is unknown, expired or revoked.
@@ -167,12 +167,6 @@ class Store:
                 raise Refused("revoked")
             if rater.expires <= now:
                 raise Refused("expired")
-            if external_id and self.config.external_id_parameter and _EXTERNAL.fullmatch(external_id):
-                connection.execute(
-                    update(raters)
-                    .where(raters.c.id == rater.id, raters.c.external_id.is_(None))
-                    .values(external_id=external_id)
-                )
             return self._new_session(connection, rater.id, now)
 
     def _new_session(self, connection: Connection, rater: str, now: float) -> Session:
@@ -301,48 +295,58 @@ class Store:
 
     # --- what a rater does --------------------------------------------------------------------------------------
 
-    def consent(self, rater: str) -> None:
-        """Note that consent was given; the first time counts.
+    def consent(self, rater: str, external_id: str | None = None, check: Mapping[str, Any] | None = None) -> None:
+        """Note that consent was given, the first time counts; only with it is kept what came with the link.
+
+        Args:
+            rater: who.
+            external_id: an outside id; the first is kept if the study asks for it and it can be one.
+            check: the result of a check of the emoji font, as `check` takes it.
 
         Raises:
             Closed: the rater has withdrawn or was revoked.
+            BadValue: the check is not one; then nothing is stored.
         """
-        self._mark(rater, "consented")
+        self._keep(rater, external_id, check, consent=True)
 
-    def withdraw(self, rater: str) -> None:
-        """Withdraw: no more ratings, and those given are never exported. Cannot be undone."""
-        self._mark(rater, "withdrawn")
+    def arrive(self, rater: str, external_id: str | None = None, check: Mapping[str, Any] | None = None) -> None:
+        """Keep what came with the link of a rater who had consented before; arguments and errors as `consent`.
 
-    def _mark(self, rater: str, what: Literal["consented", "withdrawn"]) -> None:
-        column = raters.c[what]
-        with writing(self.engine) as connection:
-            who = _rater(connection, rater)
-            if what == "consented":
-                _refuse_closed(who, consent=False)
-            connection.execute(
-                update(raters).where(raters.c.id == rater, column.is_(None)).values({column: self._now()})
-            )
+        Raises:
+            Closed: also where consent was not given.
+        """
+        self._keep(rater, external_id, check, consent=False)
 
     def check(self, rater: str, result: Mapping[str, Any]) -> None:
         """Keep the result of a check of the emoji font: a small object of flags, numbers and short words.
 
         Raises:
             NotYours: no such rater.
+            Closed: consent was not given, or the rater has withdrawn or was revoked.
             BadValue: anything else; what would tell one machine from another does not get in.
         """
-        short = len(result) <= 12 and all(
-            re.fullmatch(r"[a-z_]{1,32}", str(name))
-            and (
-                value is None or isinstance(value, bool | int | float) or re.fullmatch(r"[a-z_0-9-]{0,24}", str(value))
-            )
-            and not (isinstance(value, float) and not math.isfinite(value))
-            for name, value in result.items()
-        )
-        if not short:
+        self._keep(rater, None, result, consent=False)
+
+    def _keep(self, rater: str, external_id: str | None, check: Mapping[str, Any] | None, *, consent: bool) -> None:
+        if check is not None and not is_check(check):
             raise BadValue("the result of the check is not one")
+        now, me = self._now(), raters.c.id == rater
+        with writing(self.engine) as connection:
+            _refuse_closed(_rater(connection, rater), consent=not consent)
+            if consent:
+                connection.execute(update(raters).where(me, raters.c.consented.is_(None)).values(consented=now))
+            if external_id and self.config.external_id_parameter and _EXTERNAL.fullmatch(external_id):
+                given = update(raters).where(me, raters.c.external_id.is_(None))
+                connection.execute(given.values(external_id=external_id))
+            if check is not None:
+                connection.execute(insert(checks).values(rater_id=rater, at=now, result=dict(check)))
+
+    def withdraw(self, rater: str) -> None:
+        """Withdraw: no more ratings, and those given are never exported. Cannot be undone."""
         with writing(self.engine) as connection:
             _rater(connection, rater)
-            connection.execute(insert(checks).values(rater_id=rater, at=self._now(), result=dict(result)))
+            open_yet = update(raters).where(raters.c.id == rater, raters.c.withdrawn.is_(None))
+            connection.execute(open_yet.values(withdrawn=self._now()))
 
     def rate(
         self,
@@ -446,6 +450,16 @@ class Store:
             return Saved(rating.key, rating.position, following, fresh=True)
 
         return write(self.engine, work)
+
+
+def is_check(result: Mapping[str, Any]) -> bool:
+    """Whether it can be the result of a check of the emoji font: few flags, finite numbers and short words."""
+    return len(result) <= 12 and all(
+        re.fullmatch(r"[a-z_]{1,32}", str(name))
+        and (value is None or isinstance(value, bool | int | float) or re.fullmatch(r"[a-z_0-9-]{0,24}", str(value)))
+        and not (isinstance(value, float) and not math.isfinite(value))
+        for name, value in result.items()
+    )
 
 
 def _fact(connection: Connection, key: str) -> str | None:

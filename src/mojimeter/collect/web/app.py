@@ -11,9 +11,9 @@ import json
 import sys
 import time
 import traceback
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -28,7 +28,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mojimeter.collect.records import BadValue, Closed, KeyReused, NotYours, RaterState, Refused, Session
-from mojimeter.collect.store import Store, new_token
+from mojimeter.collect.store import Store, is_check, new_token
 from mojimeter.collect.study import FONT
 from mojimeter.collect.web.pages import Pages, Visit
 from mojimeter.collect.web.security import SECURITY_HEADERS, Limiter, forwarded, from_here, same_secret, without_secrets
@@ -153,16 +153,19 @@ class Site:
         self._refuse_hasty(self._wrong, asked.address)
         form = asked.form()
         try:
-            session = self.store.enter(asked.path_values["token"], form.get("external_id") or None)
+            session = self.store.enter(asked.path_values["token"])
         except Refused as refused:
             self._wrong.count(asked.address)
             if refused.reason == "unknown":
                 raise Refusal(404, "error_link") from None
             raise Refusal(410, f"error_{refused.reason}") from None
-        with suppress(BadValue, ValueError):  # a check that cannot be read is as none
-            if isinstance(result := json.loads(form.get("check") or "null"), dict):
-                self.store.check(session.rater, result)
+        entry = _Entry(form.get("external_id") or None, _check_of(form.get("check", "")))
         answer = _go("/")
+        state = self.store.state(session.rater)
+        if not state.consented:  # the rater's browser keeps it until then: who declines leaves nothing here
+            self._set_cookie(answer, asked, "entry", entry.pack())
+        elif not state.withdrawn:
+            self.store.arrive(session.rater, entry.external_id, entry.check)
         self._set_cookie(answer, asked, "rater", session.cookie)
         return answer
 
@@ -176,8 +179,11 @@ class Site:
 
     def consent(self, asked: Asked) -> Response:
         session = self._sender(asked)
-        self.store.consent(session.rater)
-        return _go("/instructions")
+        entry = _Entry.unpack(self._cookie(asked, "entry"))
+        self.store.consent(session.rater, entry.external_id, entry.check)
+        answer = _go("/instructions")
+        self._drop_cookie(answer, asked, "entry")
+        return answer
 
     def instructions(self, asked: Asked) -> Response:
         _, state = self._visitor(asked)
@@ -273,7 +279,8 @@ class Site:
         self._sender(asked)
         self.store.leave(self._cookie(asked, "rater"))
         answer = _go("/declined" if asked.form().get("declined") else "/paused")
-        answer.delete_cookie(self._cookie_name(asked, "rater"), secure=asked.secure, httponly=True, samesite="strict")
+        for role in ("rater", "entry"):
+            self._drop_cookie(answer, asked, role)
         return answer
 
     def paused(self, asked: Asked) -> Response:
@@ -330,7 +337,7 @@ class Site:
             self._refuse_forged(asked, session.csrf)
             self.store.leave(cookie)
         answer = _go("/admin")
-        answer.delete_cookie(self._cookie_name(asked, "admin"), secure=asked.secure, httponly=True, samesite="strict")
+        self._drop_cookie(answer, asked, "admin")
         return answer
 
     def static(self, asked: Asked) -> Response:
@@ -405,6 +412,10 @@ class Site:
             samesite="strict",
         )
 
+    def _drop_cookie(self, answer: Response, asked: Asked, role: str) -> None:
+        name = self._cookie_name(asked, role)
+        answer.delete_cookie(name, path="/", secure=asked.secure, httponly=True, samesite="strict")
+
     # --- answering ----------------------------------------------------------------------------------------------------
 
     def answer(self, handler: Handler, asked: Asked) -> Response:
@@ -449,6 +460,36 @@ class _Elsewhere(Exception):  # noqa: N818 - an answer, not an error
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.path = path
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What came with a link: an outside id, and what the check of emoji saw. Waits in a cookie for consent."""
+
+    external_id: str | None = None
+    check: dict[str, Any] | None = None
+
+    def pack(self) -> str:
+        plain = json.dumps([(self.external_id or "")[:64], self.check], separators=(",", ":"))
+        return urlsafe_b64encode(plain.encode()).decode()
+
+    @classmethod
+    def unpack(cls, packed: str) -> _Entry:
+        """The entry in a cookie; an empty one if it is none of ours."""
+        try:
+            external_id, check = json.loads(urlsafe_b64decode(packed))
+        except (ValueError, TypeError, RecursionError):
+            return cls()
+        return cls(external_id if isinstance(external_id, str) else None, _check_of(json.dumps(check)))
+
+
+def _check_of(text: str) -> dict[str, Any] | None:
+    """What the script of the start page saw; None for what cannot be read."""
+    try:
+        result = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return result if isinstance(result, dict) and is_check(result) else None
 
 
 def _place(state: RaterState) -> str:
