@@ -101,8 +101,12 @@ class Visit:
         self._host = urlsplit(server).netloc if server else parts.netloc
         self._link, self._external_id = parts.path, external_id
         self._connection: http.client.HTTPConnection | None = None
-        self._cookie = ""
+        self._cookies: dict[str, str] = {}
         self.csrf = ""
+
+    @property
+    def _cookie(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self._cookies.items())
 
     def ask(
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
@@ -122,8 +126,9 @@ class Visit:
             self.close()
             raise
         got = {name.lower(): value for name, value in answer.getheaders()}
-        if "set-cookie" in got:
-            self._cookie = got["set-cookie"].split(";")[0]
+        for cookie in answer.headers.get_all("set-cookie", []):
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self._cookies[name] = value
         return answer.status, got, content
 
     def insist(

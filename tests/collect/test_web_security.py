@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -13,8 +14,10 @@ pytest.importorskip("starlette")
 
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Message
 
 from mojimeter.collect.study import Limits
+from mojimeter.collect.web import app
 from mojimeter.collect.web.app import Settings
 from mojimeter.collect.web.security import Limiter, forwarded, from_here, same_secret, without_secrets
 from tests.collect.small import SmallStudy, small_study
@@ -23,7 +26,7 @@ from tests.collect.web_support import Visitor, client_of, field
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
-    return small_study(tmp_path_factory.mktemp("security") / "study", raters=12, training=0)
+    return small_study(tmp_path_factory.mktemp("security") / "study", raters=13, training=0)
 
 
 @pytest.fixture
@@ -198,6 +201,34 @@ def test_a_body_longer_than_allowed_is_not_read(tmp_path: Path) -> None:
 
         assert client.post("/ratings", content=parts(), headers={"x-csrf-token": csrf}).status_code == 413
         assert client.post("/withdraw", content=b"csrf=" + b"x" * 9000).status_code == 413
+
+
+def test_a_body_that_dribbles_is_given_up(made: SmallStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "_SLOWEST_BODY", 0.01)
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        if sent:
+            raise AssertionError("asked again after the answer")
+        await asyncio.sleep(30)
+        raise AssertionError("waited for all of it")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/ratings", "query_string": b"", "headers": [], "scheme": "http"}
+    asyncio.run(app.make_app(made.store(), made.folder)(scope, receive, send))
+    assert sent[0]["status"] == 408
+
+
+@pytest.mark.parametrize("position", ["0", "x", "-1", "٣", "9" * 5000])
+def test_a_position_that_is_none_is_no_page(made: SmallStudy, position: str) -> None:
+    with client_of(made) as client:
+        visitor = Visitor(client, token_of(made, 12)).agree()
+        csrf = visitor.csrf()
+        assert client.get(f"/rate/{position}").status_code == 404
+        form = {"csrf": csrf, "key": "k" * 16, "cell": "c", "value": "3", "shown_at": "1"}
+        assert client.post(f"/rate/{position}", data=form).status_code == 404
 
 
 def test_a_session_that_writes_too_fast_is_told_to_wait_and_for_how_long(tmp_path: Path) -> None:

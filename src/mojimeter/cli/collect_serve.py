@@ -38,6 +38,10 @@ def command(
     for library in ("starlette", "sqlalchemy", "jinja2", "uvicorn"):
         if find_spec(library) is None:
             raise MissingExtraError(library, "web", "The rating app")
+    from mojimeter.collect.font import refresh_font
+
+    if added := refresh_font(study):
+        typer.echo(f"New in the texts of study.toml, and now in the study's font: {' '.join(added)}", err=True)
     told = {
         "study": study,
         "host": host,

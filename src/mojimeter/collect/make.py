@@ -9,7 +9,6 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,11 @@ from mojimeter.collect import schema
 from mojimeter.collect.database import create, open_database, writing
 from mojimeter.collect.designs import PlacedCell, check_design
 from mojimeter.collect.folder import claim, take_back
+from mojimeter.collect.font import as_fact, emoji_of_texts
 from mojimeter.collect.material import Cell, Item, Material
 from mojimeter.collect.payloads import as_payload, emoji_of, segments
 from mojimeter.collect.store import ADMIN_HASH, hash_of, new_token
 from mojimeter.collect.study import FONT, StudyConfig, database_of, write_study
-from mojimeter.collect.web.words import CHECK_EMOJI
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,8 @@ def make_study(folder: str | Path, config: StudyConfig, material: Material) -> M
     config = _with_code(config)
     check_design(config, placed(material))
     payloads = [as_payload(config.form, c.fields, c.lang, names=config.show_emoji_names) for c in material.cells]
-    shown = emoji_of(payloads) | _emoji_of_texts(config, [c.feedback or "" for c in material.cells])
+    told = {part for c in material.cells for part, is_emoji in segments(c.feedback or "") if is_emoji}
+    shown = emoji_of(payloads) | emoji_of_texts(config) | told
     font = cut_emoji_font(shown)
     fresh = claim(folder)
     try:
@@ -130,20 +130,13 @@ def _with_code(config: StudyConfig) -> StudyConfig:
     return config if config.completion_code else replace(config, completion_code=drawn)
 
 
-def _emoji_of_texts(config: StudyConfig, feedback: Sequence[str]) -> set[str]:
-    texts = (config.title, config.question, config.instructions, config.consent, config.contact)
-    labels = (config.scale.low, config.scale.high, *config.scale.labels, *config.words.values())
-    found = {part for text in (*texts, *labels, *feedback) for part, is_emoji in segments(text) if is_emoji}
-    return found | set(CHECK_EMOJI)
-
-
 def _fill(
     connection: Connection,
     config: StudyConfig,
     material: Material,
     payloads: Sequence[dict[str, Any]],
     token: str,
-    shown: AbstractSet[str],
+    shown: set[str],
 ) -> None:
     facts = {
         "study_id": secrets.token_hex(8),
@@ -151,8 +144,7 @@ def _fill(
         "version": __version__,
         "origin": material.origin,
         "left_out": json.dumps(dict(material.left_out)),
-        # longest first: a scanner made of them takes 👍🏽 whole
-        "emoji": json.dumps(sorted(shown, key=lambda e: (-len(e), e)), ensure_ascii=False),
+        "emoji": as_fact(shown),
         "fixed_hash": config.fixed_hash(),
         "design_hash": config.design_hash(),
         ADMIN_HASH: hash_of(token),

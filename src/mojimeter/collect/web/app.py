@@ -39,6 +39,8 @@ _TYPES: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascript; cha
 #: Wrong links and tokens from one address: more than a room of people mistypes, fewer than a program tries.
 _WRONG_A_MINUTE: Final = 30
 _MOST_CELLS: Final = 8
+#: Seconds in which a request's body must have come: a rating is small, and a program that dribbles must not stay.
+_SLOWEST_BODY: Final = 30.0
 #: Answers that a program reads, not a person.
 _FOR_SCRIPTS: Final = frozenset({"/ratings", "/cells", "/check", "/health"})
 
@@ -161,12 +163,15 @@ class Site:
             raise Refusal(410, f"error_{refused.reason}") from None
         entry = _Entry(form.get("external_id") or None, _check_of(form.get("check", "")))
         answer = _go("/")
+        self._set_cookie(answer, asked, "rater", session.cookie)
         state = self.store.state(session.rater)
         if not state.consented:  # the rater's browser keeps it until then: who declines leaves nothing here
-            self._set_cookie(answer, asked, "entry", entry.pack())
+            if entry == _Entry():
+                self._drop_cookie(answer, asked, "entry")
+            else:
+                self._set_cookie(answer, asked, "entry", entry.pack())
         elif not state.withdrawn:
             self.store.arrive(session.rater, entry.external_id, entry.check)
-        self._set_cookie(answer, asked, "rater", session.cookie)
         return answer
 
     def home(self, asked: Asked) -> Response:
@@ -202,7 +207,7 @@ class Site:
 
     def rate_page(self, asked: Asked) -> Response:
         session, state = self._visitor(asked)
-        position = int(asked.path_values["position"])
+        position = _number(asked.path_values["position"])
         if position > state.training and not state.training_done:
             return _go("/rate")
         return self._item(session, state, position)
@@ -252,7 +257,7 @@ class Site:
     def rate_form(self, asked: Asked) -> Response:
         """A rating sent by the plain form."""
         session, form = self._sender(asked), asked.form()
-        position = int(asked.path_values["position"])
+        position = _number(asked.path_values["position"])
         try:
             shown_at = float(form["shown_at"])
             saved = self.store.rate(
@@ -414,7 +419,8 @@ class Site:
 
     def _drop_cookie(self, answer: Response, asked: Asked, role: str) -> None:
         name = self._cookie_name(asked, role)
-        answer.delete_cookie(name, path="/", secure=asked.secure, httponly=True, samesite="strict")
+        if name in asked.cookies:
+            answer.delete_cookie(name, path="/", secure=asked.secure, httponly=True, samesite="strict")
 
     # --- answering ----------------------------------------------------------------------------------------------------
 
@@ -553,8 +559,8 @@ def make_app(store: Store, folder: Path, settings: Settings | None = None) -> AS
         ("GET", "/instructions", site.instructions),
         ("POST", "/check", site.check),
         ("GET", "/rate", site.rate_next),
-        ("GET", "/rate/{position:int}", site.rate_page),
-        ("POST", "/rate/{position:int}", site.rate_form),
+        ("GET", "/rate/{position}", site.rate_page),
+        ("POST", "/rate/{position}", site.rate_form),
         ("GET", "/cells", site.cells),
         ("POST", "/ratings", site.rating),
         ("POST", "/pause", site.pause),
@@ -611,16 +617,19 @@ async def _body(request: Request, most: int) -> bytes:
     """The body of a request.
 
     Raises:
-        Refusal: it is longer than allowed; the rest is not read.
+        Refusal: it is longer than allowed, or takes too long to come; the rest is not read.
     """
     if _number(request.headers.get("content-length", "0")) > most:
         raise Refusal(413, "error_too_large")
     found = bytearray()
     try:
-        async for chunk in request.stream():
-            found += chunk
-            if len(found) > most:
-                raise Refusal(413, "error_too_large")
+        async with asyncio.timeout(_SLOWEST_BODY):
+            async for chunk in request.stream():
+                found += chunk
+                if len(found) > most:
+                    raise Refusal(413, "error_too_large")
+    except TimeoutError:
+        raise Refusal(408, "error_value") from None
     except ClientDisconnect:  # half a request is none; nobody is there to read the answer
         raise Refusal(400, "error_value") from None
     return bytes(found)

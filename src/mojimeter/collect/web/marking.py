@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
+from mojimeter.characters import BIDIRECTIONAL, CONTROLS, HALVES
+
 _BIDIRECTIONAL: Final = {
     "\u202a": "LRE",
     "\u202b": "RLE",
@@ -24,7 +26,7 @@ _BIDIRECTIONAL: Final = {
     "\u2069": "PDI",
 }
 # Controls (but tab and newline), bidirectional controls, surrogates. A carriage return is part of a line's end.
-_UNSAFE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE: Final = re.compile(f"[{CONTROLS}{BIDIRECTIONAL}{HALVES}]")
 _LINE_END: Final = re.compile("\r\n?|\u2028|\u2029")
 
 
