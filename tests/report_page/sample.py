@@ -259,17 +259,18 @@ def recommendation() -> dict[str, Any]:
         },
         "tasks": TASKS,
         "curves": {
-            "people": [[1, 40.0], [0, 30.0], [2, 30.0]],
+            "": [[1, 40.0], [0, 30.0], [2, 30.0]],
             ALPHA: [[0, 50.0], [1, 30.0], [4, 20.0]],
             BETA: [[1, 90.0], [2, 10.0]],
             NONE: [],
         },
-        "distinct": {"people": 3, ALPHA: 7, BETA: 2, NONE: 0},
+        "distinct": {"": 3, ALPHA: 7, BETA: 2, NONE: 0},
         "entropy_bits": {ALPHA: estimate(1.49, 1.2, 1.7), BETA: estimate(0.47, 0.2, 0.8)},
         "card": f"# Card {SCRIPT}\n\nA *sample* of posts, {IMAGE}.\n\n* one\n* two {LINK}\n",
         "leaks": 1,
         "judge_costs": {},
         "judges": [student()],
+        "panel_caveats": ["two judges hardly show how judges differ"],
     }
 
 

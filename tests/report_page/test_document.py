@@ -213,12 +213,12 @@ def test_of_several_attempts_the_first_is_shown_and_the_others_beside_it(tmp_pat
 def test_peoples_curve_is_that_of_the_posts_own_emoji(document: dict[str, Any]) -> None:
     found, strings = document["runs"][0], document["emoji"]["strings"]
     # 🎉 once, 😢 twice, 👍🏽 once: ties by code point
-    assert [(strings[i], share) for i, share in found["curves"]["people"]] == [
+    assert [(strings[i], share) for i, share in found["curves"][""]] == [
         ("😢", 50.0),
         ("🎉", 25.0),
         ("👍🏽", 25.0),
     ]
-    assert found["distinct"]["people"] == 3
+    assert found["distinct"][""] == 3
     assert found["distinct"]["baseline/none"] == 0
 
 
@@ -428,7 +428,8 @@ def test_a_saved_document_shows_its_scores_and_says_what_it_cannot_show(run: Pat
     [
         ("a.json", "{", "a.json, line 1: not JSON"),
         ("a.json", "[1]", "a.json: holds list, not a JSON object"),
-        ("a.json", '{"schema": 1, "x": NaN}', "a.json: not JSON that can be read"),
+        ("a.json", '{"schema": 1, "x": NaN}', "a.json: holds NaN, which is not a finite number"),
+        ("a.json", '{"schema": 1, "x": -1e999}', "a.json: holds -1e999, which is not a finite number"),
         ("a.json", '{"schema": 1}', "a.json: not a document that can be shown; expected what one of these printed:"),
         ("a.json", '{"status": "partial", "schema": 1}', "give its folder"),
         (
@@ -802,3 +803,21 @@ def test_the_shared_study_of_summaries_is_reported_with_its_published_means(shar
     for rater, mean in frame.group_by("rater").agg(pl.col("score").mean()).iter_rows():
         assert means[rater] == pytest.approx(mean)
     assert found["items"]["n"] == 100
+
+
+def test_a_model_or_judge_that_is_a_file_of_this_machine_is_called_by_its_last_part(tmp_path: Path) -> None:
+    judge, near, far = "student//home/me/mine.npz", "local//home/me/a/m.gguf", "local//home/me/b/m.gguf"
+    labels = {name: same_labels(*["positive", "negative"] * 6) for name in ("gold", near, far)}
+    posts = [{"id": f"p{i}", "text": f"kept /home/me in a text {i} 🎉", "author": f"a{i}"} for i in range(12)]
+    run = write_recommendation(tmp_path / "r", posts, {near: ["🎉"] * 12, far: ["😢"] * 12}, {judge: labels})
+    found = one(run)
+    names = ["local/m.gguf", "local/m.gguf (2)"]
+    assert sorted(system["name"] for system in found["systems"]) == names
+    for part in (found["document"]["systems"], found["items"]["systems"], found["slices"][0]["systems"]):
+        assert sorted(part) == names
+    assert list(found["items"]["labels"]) == ["student/mine.npz"]
+    assert "|judge:student/mine.npz|" in found["signature"]
+    assert found["judges"][0]["judge"] == "student/mine.npz"
+    texts = found["items"].pop("text")
+    assert texts[0] == "kept /home/me in a text 0 🎉"  # what people wrote is shown as they wrote it
+    assert "/home/me" not in json.dumps(found)

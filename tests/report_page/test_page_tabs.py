@@ -29,8 +29,10 @@ def test_emoji_shows_what_each_likes_most_beside_the_writers(page, report_file):
     assert picture.locator("svg .mark-rect.role-mark path").count() >= 3
     font = picture.locator("svg text", has_text="❤️").first.get_attribute("font-family")
     assert font.startswith('"mojimeter emoji"')
-    page.get_by_label("System").select_option("people")
-    assert "system=people" in page.url
+    page.get_by_label("System").select_option(label="the posts' writers")
+    assert "system=" in page.url
+    page.reload()
+    assert page.get_by_label("System").input_value() == ""
 
 
 def test_a_rating_study_leads_with_its_verdict_and_shows_variance_raters_and_ranking(page, report_file):

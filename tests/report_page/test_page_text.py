@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
 
@@ -159,3 +160,20 @@ def test_conjuncts_of_hindi_and_bangla_are_shaped(page, report_file, joined, fir
     if widths[1] == widths[3] or widths[0] == 0:
         pytest.skip("no font on this machine has the script")
     assert widths[0] < widths[1] + widths[2]
+
+
+@pytest.mark.parametrize("name", ["constructor", "toString", "__proto__", "people"])
+def test_a_system_called_like_something_of_the_page_is_a_system_like_others(page, write_report, name):
+    text = json.dumps(sample.document()).replace(json.dumps(sample.ALPHA), json.dumps(name))
+    show(page, write_report(f"called-{name}", json.loads(text)))
+    wait_for_charts(page)
+    assert page.locator("#panel-leaderboard .chart svg").count() == 1
+    assert page.locator("[data-scroll='leaderboard'] tbody th", has_text=name).count() == 1
+    page.get_by_role("tab", name="Emoji").click()
+    wait_for_charts(page)
+    assert page.locator("#panel-emoji .chart svg").count() == 2
+    users = page.locator("[data-scroll='strips'] tbody th").all_inner_texts()
+    assert users.count("the posts' writers") == 1
+    assert name in users
+    assert page.get_by_label("System").locator("option:checked").inner_text() == name
+    assert seen(page).complaints == []

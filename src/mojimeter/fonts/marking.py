@@ -12,6 +12,7 @@ import unicodedata
 from html import escape
 from typing import Final, Literal
 
+from mojimeter.characters import BIDIRECTIONAL, CONTROLS, HALVES
 from mojimeter.emoji.scan import spans
 
 Element = Literal["bdi", "span", "p", "div", "blockquote", "td"]
@@ -20,7 +21,7 @@ Element = Literal["bdi", "span", "p", "div", "blockquote", "td"]
 #: the controls of ASCII and Latin-1 except tab and line ends, halves of surrogate pairs, and the two characters
 #: of each plane that are none.
 _SHOWN_BY_NUMBER: Final = re.compile(
-    "[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef"
+    f"[{BIDIRECTIONAL}{CONTROLS}{HALVES}\ufdd0-\ufdef"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))
     + "]"
 )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from mojimeter.characters import BIDIRECTIONAL, CONTROLS, HALVES
+
 # C0 and C1 controls, line and paragraph separators, bidirectional controls, lone surrogates
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = re.compile(f"[{CONTROLS}\t\n\r\u061c\u200e\u200f\u2028\u2029{BIDIRECTIONAL}{HALVES}]")
 
 
 def plain(text: str) -> str:

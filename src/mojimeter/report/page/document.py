@@ -7,7 +7,7 @@ gives; nothing of HTML.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,11 @@ from mojimeter.report.page.options import ReportOptions, Say, is_file
 from mojimeter.report.page.rating_study import describe_study, judges_as_raters, study_of
 from mojimeter.report.page.recommendation import describe_recommendation
 from mojimeter.report.page.sources import Source, recognise, with_distinct_names
+from mojimeter.report.sentences import names_of, plain_caution
 
 SCHEMA = 1
 _PATH = re.compile(r"(?:/|[A-Za-z]:\\)[^\n]*[/\\][^/\\\n]+")
+_PATH_IN_NAME = re.compile(r"((?:[\w.:-]+/)*)(?:/|[A-Za-z]:\\)[^\n]*[/\\]([^/\\\n]+)")
 
 
 def _silent(what: str, done: int, total: int) -> None: ...
@@ -112,7 +114,8 @@ def _described(source: Source, index: EmojiIndex, options: ReportOptions, say: S
     except InputError as error:
         if str(source.path) in str(error):
             raise
-        raise InputError(f"{source.path}: {error}") from None
+        said = str(error).removeprefix(f"{source.path.name}: ")
+        raise InputError(f"{source.path}: {said}") from None
 
 
 def _describe(source: Source, index: EmojiIndex, options: ReportOptions, say: Say) -> dict[str, Any]:
@@ -150,7 +153,7 @@ def _judges_study(source: Source, run: Mapping[str, Any], options: ReportOptions
     except InputError as error:
         run["notes"].append(f"judges as raters: {error}")
         return []
-    found["notes"] = [*panel["caveats"], *found["notes"]]
+    found["notes"] = [*map(plain_caution, panel["caveats"]), *found["notes"]]
     left_out = panel["left_out"]
     if left_out["systems"]:
         found["notes"].append(f"not in this comparison: {', '.join(left_out['systems'])}")
@@ -193,6 +196,7 @@ def _tidy(run: dict[str, Any], source: Source) -> dict[str, Any]:
     """The run without what must not leave this machine: paths and keys."""
     hidden = sorted({str(source.path), str(source.path.absolute()), str(source.path.resolve())}, key=len, reverse=True)
     names = [path for path in hidden if "/" in path or "\\" in path]
+    run = _without_paths_in_names(run)
 
     def clean(text: str) -> str:
         text = without_secrets(well_formed(text))
@@ -206,6 +210,46 @@ def _tidy(run: dict[str, Any], source: Source) -> dict[str, Any]:
         "notes": [clean(note) for note in run["notes"]],
         "items": _without_keys(run.get("items"), clean),
     }
+
+
+def _without_paths_in_names(run: dict[str, Any]) -> dict[str, Any]:
+    """The run with models and judges that are files of this machine called by their last part, wherever they stand."""
+    items = run.get("items") or {}
+    names = set(_keys(run["document"])) | names_of({"name": "", **run}) | {*items.get("labels", ())}
+    judge = re.search(r"\|judge:([^|]*)", run.get("signature") or "")
+    names |= {judge[1]} if judge else set()
+    shorter: dict[str, str] = {}
+    for name in sorted(names, key=len, reverse=True):
+        found = None if "://" in name else _PATH_IN_NAME.fullmatch(name)
+        if found:
+            short, number = found[1] + found[2], 2
+            while short in names or short in shorter.values():
+                short, number = f"{found[1]}{found[2]} ({number})", number + 1
+            shorter[name] = short
+    if not shorter:
+        return run
+
+    def change(text: str) -> str:
+        for name, short in shorter.items():
+            text = text.replace(name, short)
+        return text
+
+    rest: dict[str, Any] = _map_strings({name: part for name, part in run.items() if name != "items"}, change)
+    return rest | {"items": _map_keys(items, change) if items else run.get("items")}
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            yield name
+            yield from _keys(one)
+
+
+def _map_keys(value: Any, change: Callable[[str], str]) -> Any:
+    """Names of systems and judges are keys of the items; what people and systems wrote are values, and stays."""
+    if isinstance(value, Mapping):
+        return {change(name): _map_keys(one, change) for name, one in value.items()}
+    return value
 
 
 def _without_keys(items: dict[str, Any] | None, clean: Callable[[str], str]) -> dict[str, Any] | None:

@@ -31,6 +31,7 @@ from mojimeter.report.page.judge_quality import describe_judges
 from mojimeter.report.page.options import ReportOptions, Say, card_of, is_file, read_document, setting
 from mojimeter.report.page.slices import measures_of, score_slices, tally_posts
 from mojimeter.report.page.sources import Source
+from mojimeter.report.sentences import plain_caution
 from mojimeter.runs.folder import read_settings
 from mojimeter.runs.judge_panel import with_judge_panel
 from mojimeter.runs.kin import kin_of_judge, with_kin
@@ -38,6 +39,7 @@ from mojimeter.runs.scoring import parse_count
 from mojimeter.runs.signature import UNKNOWN, Signature
 from mojimeter.systems.reply import read_replies
 
+WRITERS = ""  # of the posts' own emoji among the systems' names, none of which is empty
 _SAME = 1e-6  # points of percent
 
 
@@ -81,6 +83,7 @@ def describe_recommendation(source: Source, index: EmojiIndex, options: ReportOp
         "card": card_of(source, tables.settings.get("posts_file") if tables else None, starter.NAME),
         "leaks": document["leaks"]["count"] if document["systems"] else 0,
         "judges": describe_judges(_judges(document)),
+        "panel_caveats": [plain_caution(caveat) for caveat in (document.get("panel") or {}).get("caveats", ())],
     }
     if tables is None:
         return run | _from_document(document, index, notes)
@@ -185,7 +188,7 @@ def _from_tables(
         "tasks": tasks,
         "curves": _curves(document, index, most_used(bags)),
         "distinct": {
-            "people": distinct(bags),
+            WRITERS: distinct(bags),
             **{name: scores["diversity"]["distinct"] for name, scores in document["systems"].items()},
         },
         "entropy_bits": _entropies(document),
@@ -358,7 +361,7 @@ def _curves(
     """Each system's emoji with their share of all it gave, in percent, most used first; people's beside them."""
     curves: dict[str, Any] = {}
     if people is not None:
-        curves["people"] = [[index.place(string), share] for string, share in people]
+        curves[WRITERS] = [[index.place(string), share] for string, share in people]
     for name, scores in document["systems"].items():
         curves[name] = [[index.place(one["emoji"]), one["percent"]] for one in scores["diversity"]["top"]]
     return curves

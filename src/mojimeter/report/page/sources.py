@@ -6,6 +6,7 @@ Opens files and looks at their form; reads no score and shows nothing.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,8 +126,18 @@ def read_json(path: Path) -> dict[str, Any]:
     Raises:
         InputError: it is not one, or cannot be read.
     """
+
+    def finite(number: str) -> float:
+        """Also refuses NaN and Infinity, which are no JSON, and numbers that are too large to be one."""
+        value = float(number)
+        if not math.isfinite(value):
+            raise InputError(f"{path}: holds {number[:40]}, which is not a finite number")
+        return value
+
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_refuse)
+        document = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=finite, parse_float=finite)
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except json.JSONDecodeError as error:
@@ -136,7 +147,3 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise InputError(f"{path}: holds {type(document).__name__}, not a JSON object; {EXPECTED}")
     return document
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)

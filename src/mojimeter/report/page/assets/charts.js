@@ -62,6 +62,17 @@ function forgetCharts() {
   }
 }
 
+/** Names as a chart can hold them: each different, and none that objects have of themselves, which Vega takes for it. */
+function chartNames(names) {
+  const taken = new Set();
+  return names.map((name) => {
+    let shown = flat(name);
+    while (shown in Object.prototype || taken.has(shown)) shown += "\u2060"; // a word joiner: no width
+    taken.add(shown);
+    return shown;
+  });
+}
+
 /** The page's colours, as its style sheet has them now. */
 function chartTheme() {
   const style = getComputedStyle(document.documentElement);

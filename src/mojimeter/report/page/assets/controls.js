@@ -36,7 +36,7 @@ function runPicker(runs, current) {
     "Run",
     runs.map((run) => [run.id, flat(run.name)]),
     current.id,
-    (run) => choose({ run, item: "", open: "", sort: "", system: "", columns: "" }),
+    (run) => choose({ run, item: "", open: "", sort: "", system: null, columns: "" }),
   );
 }
 

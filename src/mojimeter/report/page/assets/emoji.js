@@ -3,6 +3,7 @@
 const TOP = 50;
 const STRIP = 20;
 const LINES = 9;
+const WRITERS = ""; // what the document calls the posts' own emoji: no system has that name
 
 function emojiTab(runs) {
   const run = chosenRun(runs);
@@ -10,8 +11,8 @@ function emojiTab(runs) {
   const names = emojiUsers(run);
   const current = names.includes(state.system)
     ? state.system
-    : names.find((n) => n !== "people" && !isBaseline(run, n)) || names[0];
-  if (!current) return emptyTab("Emoji", "No emoji were used in this run.");
+    : names.find((n) => n !== WRITERS && !isBaseline(run, n)) || names[0];
+  if (!names.length) return emptyTab("Emoji", "No emoji were used in this run.");
   return [
     el("h2", {}, "Emoji"),
     el("div", { class: "controls" }, runPicker(runs, run)),
@@ -31,8 +32,8 @@ function emojiTab(runs) {
         (system) => choose({ system }),
       ),
       downloadButtons(() => ({
-        name: `${run.name}-emoji-${current}`,
-        about: { run: run.name, signature: run.signature ?? null, system: current },
+        name: `${run.name}-emoji-${userName(current)}`,
+        about: { run: run.name, signature: run.signature ?? null, system: userName(current) },
         rows: topRows(run, current).map(savedEmoji),
       })),
     ),
@@ -46,7 +47,7 @@ function emojiUsers(run) {
     .map((s) => s.name)
     .filter((name) => run.curves?.[name]?.length && name !== "baseline/original");
   own.sort((a, b) => isBaseline(run, a) - isBaseline(run, b));
-  return [...(run.curves?.people?.length ? ["people"] : []), ...own];
+  return [...(run.curves?.[WRITERS]?.length ? [WRITERS] : []), ...own];
 }
 
 function isBaseline(run, name) {
@@ -54,7 +55,7 @@ function isBaseline(run, name) {
 }
 
 function userName(name) {
-  return name === "people" ? "the posts' writers" : flat(name);
+  return name === WRITERS ? "the posts' writers" : flat(name);
 }
 
 /** One row a system: how many different emoji, and the first of them, the commonest at the left. */
@@ -76,7 +77,7 @@ function stripTable(run, names) {
         text: true,
         get: (r) => userName(r.name),
         cell: (r) => [
-          r.name === "people" ? "the posts' writers" : breakable(r.name),
+          r.name === WRITERS ? "the posts' writers" : breakable(r.name),
           isBaseline(run, r.name) ? el("span", { class: "mark" }, "baseline") : null,
         ],
       },
@@ -103,12 +104,12 @@ function stripTable(run, names) {
 
 function entropyIn(run, name) {
   const known = run.entropy_bits;
-  if (known && typeof known === "object" && name in known) return known[name];
+  if (known && Object.hasOwn(known, name)) return known[name];
   const ofOriginals = known?.["baseline/original"] ?? {
     value: null,
     reason: "known where baseline/original is among the systems",
   };
-  return name === "people" ? ofOriginals : null;
+  return name === WRITERS ? ofOriginals : null;
 }
 
 /** Percent of all emoji that the commonest k make up, one line a system. */
@@ -116,14 +117,14 @@ function concentrationChart(run, all) {
   const names = all.slice(0, LINES); // more lines than colours could not be told apart; the table holds all
   const values = names.flatMap((name) => {
     let sum = 0;
-    return run.curves[name].map(([, percent], k) => ({ name: userName(name), rank: k + 1, percent: (sum += percent) }));
+    return run.curves[name].map(([, percent], k) => ({ user: name, rank: k + 1, percent: (sum += percent) }));
   });
-  const last = (name) => values.filter((v) => v.name === userName(name)).at(-1);
+  const last = (name) => values.filter((v) => v.user === name).at(-1);
   const label = `Share of all emoji that the commonest make up. ${names.map((n) => `${userName(n)}: the ${last(n).rank} commonest are ${formatted(last(n).percent)} percent`).join("; ")}.`;
-  const order = names.map(userName);
+  const order = chartNames(names.map(userName));
   const colours = (theme) =>
     names.map((name, k) =>
-      name === "people" ? theme.people : theme.series[(k - (names[0] === "people" ? 1 : 0) + 8) % 8],
+      name === WRITERS ? theme.people : theme.series[(k - (names[0] === WRITERS ? 1 : 0) + 8) % 8],
     );
   return chart({
     label,
@@ -133,7 +134,7 @@ function concentrationChart(run, all) {
       height: Math.min(260, Math.max(180, width / 3)),
       autosize: { type: "fit-x", contains: "padding" },
       data: {
-        values: values.map((v) => ({ ...v, dashed: names.some((n) => userName(n) === v.name && isBaseline(run, n)) })),
+        values: values.map((v) => ({ ...v, name: order[names.indexOf(v.user)], dashed: isBaseline(run, v.user) })),
       },
       mark: { type: "line", strokeWidth: 2 },
       encoding: {
@@ -170,7 +171,7 @@ function concentrationChart(run, all) {
 
 /** Rows of the chosen system's commonest emoji, with how common each is among the posts' writers and people at large. */
 function topRows(run, name) {
-  const people = new Map(run.curves.people || []);
+  const people = new Map(run.curves[WRITERS] || []);
   return run.curves[name].slice(0, TOP).map(([emoji, percent], k) => ({
     rank: k + 1,
     emoji,
@@ -197,7 +198,7 @@ function topChart(run, name) {
   return chart({
     label,
     caption:
-      name === "people"
+      name === WRITERS
         ? null
         : "Bars: percent of this system's emoji. Ticks: percent of the same emoji among the posts' writers, where it is among their 50 commonest.",
     specify: (theme, width) => {
@@ -231,10 +232,10 @@ function topChart(run, name) {
         },
         layer: [
           {
-            mark: { type: "bar", color: name === "people" ? theme.people : theme.accent, cornerRadiusEnd: 2 },
+            mark: { type: "bar", color: name === WRITERS ? theme.people : theme.accent, cornerRadiusEnd: 2 },
             encoding: { x, y: y("percent") },
           },
-          ...(name === "people"
+          ...(name === WRITERS
             ? []
             : [
                 {

@@ -131,7 +131,7 @@ function crossTable(entries, title) {
         label: findingName(key),
         get: () => "",
         cell: ([, part]) =>
-          key in part && isLeaf(part[key]) ? findingCell(part[key]) : el("span", { class: "soft" }, "-"),
+          Object.hasOwn(part, key) && isLeaf(part[key]) ? findingCell(part[key]) : el("span", { class: "soft" }, "-"),
       })),
     ],
     groups: [{ rows: entries }],
@@ -154,7 +154,7 @@ function listFinding(list, title) {
       label: findingName(key),
       text: k === 0,
       get: () => "",
-      cell: (part) => (key in part ? findingCell(part[key]) : el("span", { class: "soft" }, "-")),
+      cell: (part) => (Object.hasOwn(part, key) ? findingCell(part[key]) : el("span", { class: "soft" }, "-")),
     })),
     groups: [{ rows: list }],
   });

@@ -390,7 +390,7 @@ function panelSection(run) {
     rows.length
       ? dataTable({ caption: "Ranking by the panel of judges, percent", name: "panel", columns, groups: [{ rows }] })
       : null,
-    sentences(panel.caveats || []),
+    sentences(run.panel_caveats || []),
     panel.left_out?.systems?.length
       ? el("p", {}, words(`Not in this comparison: ${panel.left_out.systems.join(", ")}.`))
       : null,

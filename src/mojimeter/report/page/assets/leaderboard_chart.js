@@ -38,9 +38,9 @@ function withinScale(rows) {
 }
 
 function leaderboardSpecification(theme, width, rows, title, places) {
-  const names = rows.map((row) => flat(row.name));
-  const values = rows.map((row) => ({
-    name: flat(row.name),
+  const names = chartNames(rows.map((row) => row.name));
+  const values = rows.map((row, k) => ({
+    name: names[k],
     value: row.value,
     low: row.low ?? row.value,
     high: row.high ?? row.value,

@@ -18,7 +18,7 @@ const DEFAULTS = {
   label: "",
   only: "",
   item: "",
-  system: "",
+  system: null, // the empty name is that of the posts' writers
   judges: "",
 };
 

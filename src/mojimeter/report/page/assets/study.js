@@ -298,7 +298,7 @@ function dotChart({ rows, title, label, zero = false }) {
   return chart({
     label,
     specify: (theme, width) => {
-      const names = known.map((r) => flat(r.name));
+      const names = chartNames(known.map((r) => r.name));
       const labels = Math.min(width * 0.4, 14 + 6.6 * Math.max(...names.map((n) => n.length)));
       const y = {
         field: "name",
@@ -308,8 +308,8 @@ function dotChart({ rows, title, label, zero = false }) {
         axis: { labelLimit: labels, domain: false, ticks: false, labelPadding: 8 },
       };
       const x = (field) => ({ field, type: "quantitative", title, scale: { zero: false } });
-      const values = known.map((r) => ({
-        name: flat(r.name),
+      const values = known.map((r, k) => ({
+        name: names[k],
         value: numberOf(r.value),
         low: intervalOf(r.value)?.[0] ?? numberOf(r.value),
         high: intervalOf(r.value)?.[1] ?? numberOf(r.value),
