@@ -7,7 +7,9 @@ import json
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -172,6 +174,41 @@ def test_what_is_no_backup_is_said(tmp_path: Path, backup: Path) -> None:
     lines[0]["schema_version"] = 99
     with pytest.raises(InputError, match="which is newer; update mojimeter"):
         verify_backup(write_lines(tmp_path / "newer.gz", lines))
+
+
+def signed(path: Path, lines: list[dict[str, Any]]) -> Path:
+    """A backup of these lines whose counts and checksums are right: what somebody could make who knows how."""
+    rows = [line for line in lines if "table" in line]
+    tables: dict[str, list[str]] = {name: [] for name in lines[-1]["end"]["rows"]}
+    for line in rows:
+        tables[line["table"]].append(json.dumps(line["row"], ensure_ascii=False, sort_keys=True) + "\n")
+    text = [json.dumps(line, ensure_ascii=False) + "\n" for line in (lines[0], *rows)]
+    end = {
+        "rows": {name: len(found) for name, found in tables.items()},
+        "sha256": {name: sha256("".join(found).encode()).hexdigest() for name, found in tables.items()},
+        "of_all": sha256("".join(text).encode()).hexdigest(),
+    }
+    path.write_bytes(gzip.compress("".join([*text, json.dumps({"end": end}) + "\n"]).encode()))
+    return path
+
+
+def test_a_forged_backup_with_right_checksums_is_one_sentence_and_leaves_nothing(backup: Path, tmp_path: Path) -> None:
+    lines: list[dict[str, Any]] = [dict(line) for line in lines_of(backup)]
+    assert restore(signed(tmp_path / "same.gz", lines), tmp_path / "same").rows["events"] > 0
+    head = lines[0]
+    event = next(line for line in lines if line.get("table") == "events")
+    orphan = {"table": "events", "row": event["row"] | {"number": 999, "key": "forged-1", "rater_id": "r99"}}
+    forged = {
+        "schema": [head | {"schema_version": "x"}, *lines[1:]],
+        "settings": [head | {"files": head["files"] | {"study.toml": 5}}, *lines[1:]],
+        "font": [head | {"files": head["files"] | {"emoji.woff2": "not base64"}}, *lines[1:]],
+        "orphan": [*lines[:-1], orphan, lines[-1]],
+        "twice": [*lines[:-1], event, lines[-1]],
+    }
+    for name, changed in forged.items():
+        with pytest.raises((InputError, DamagedBackupError)):
+            restore(signed(tmp_path / f"{name}.gz", changed), tmp_path / name)
+        assert not (tmp_path / name).exists(), name
 
 
 def test_nothing_is_overwritten(study: SmallStudy, backup: Path, tmp_path: Path) -> None:

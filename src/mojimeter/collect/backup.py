@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from sqlalchemy import Connection, Engine, Table, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from mojimeter import __version__
 from mojimeter.collect import schema
@@ -192,7 +193,7 @@ def restore(file: str | Path, folder: str | Path, database: str | None = None) -
     file, folder = Path(file), Path(folder)
     expected = verify_backup(file)
     head = _head(file)
-    settings = base64.b64decode(head["files"][SETTINGS])
+    settings = _unpacked(head, SETTINGS, file)
     config = _settings(settings, file)
     if database is not None:
         config = replace(config, database_url="" if database == IN_FILE else database)
@@ -205,7 +206,7 @@ def restore(file: str | Path, folder: str | Path, database: str | None = None) -
         engine = open_database(where)
         (folder / SETTINGS).write_bytes(settings)
         if FONT in head["files"]:
-            (folder / FONT).write_bytes(base64.b64decode(head["files"][FONT]))
+            (folder / FONT).write_bytes(_unpacked(head, FONT, file))
         with writing(engine) as connection:
             create(connection)
             _fill(connection, file)
@@ -214,6 +215,9 @@ def restore(file: str | Path, folder: str | Path, database: str | None = None) -
                 raise DamagedBackupError(f"{file}: what was restored differs from the backup; nothing was kept")
         if isinstance(where, Path):
             where.chmod(0o600)
+    except IntegrityError:  # rows that do not go together, under checksums that do
+        take_back(folder, fresh)
+        raise DamagedBackupError(f"{file}: its rows are not those of one study; nothing was kept") from None
     except BaseException:
         take_back(folder, fresh)
         raise
@@ -254,6 +258,14 @@ def _settings(data: bytes, file: Path) -> StudyConfig:
         return as_study(tomllib.loads(data.decode()), f"{SETTINGS} in {file}")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         raise DamagedBackupError(f"{file}: the settings in it cannot be read") from None
+
+
+def _unpacked(head: Mapping[str, Any], name: str, file: Path) -> bytes:
+    """A file that the head holds."""
+    try:
+        return base64.b64decode(head["files"][name], validate=True)
+    except (ValueError, TypeError):
+        raise DamagedBackupError(f"{file}: {name} in it cannot be read") from None
 
 
 def _head(file: Path) -> dict[str, Any]:
@@ -321,7 +333,9 @@ def _document(raw: bytes, file: Path, number: int) -> dict[str, Any]:
 
 
 def _check_head(head: Mapping[str, Any], file: Path) -> None:
-    if head.get("format") != FORMAT or not isinstance(head.get("files"), dict) or SETTINGS not in head["files"]:
+    files, version = head.get("files"), head.get("schema_version")
+    known = head.get("format") == FORMAT and isinstance(files, dict) and SETTINGS in files
+    if not known or not isinstance(version, int):
         raise InputError(f"{file}: not a backup made by mojimeter collect backup")
-    if head.get("version") != VERSION or head.get("schema_version", 0) > schema.SCHEMA_VERSION:
+    if head.get("version") != VERSION or version > schema.SCHEMA_VERSION:
         raise InputError(f"{file}: made by mojimeter {head.get('written_with')}, which is newer; update mojimeter")
