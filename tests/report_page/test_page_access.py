@@ -126,6 +126,8 @@ def test_paper_gets_all_tabs_and_the_list_as_a_sentence(page, report_file):
     assert not page.get_by_role("listbox").is_visible()
     assert not page.get_by_role("tab").first.is_visible()
     assert page.get_by_text("The list of 8 items is not printed; the file holds it.").is_visible()
+    # Trust is printed, with the judge's document in it: its plain table would be the same again
+    assert page.locator(".plain-run[data-run=r4]").is_hidden()
     # the run of pairs is not the chosen one: its plain tables are printed
     assert page.locator(".plain-run[data-run=r2]").is_visible()
     assert not page.locator(".plain-run[data-run=r1]").is_visible()

@@ -135,7 +135,7 @@ function themeSwitch() {
 /** Print shows all tabs: those not yet looked at are filled first; runs shown live are left out of the plain tables. */
 function preparePrint(report) {
   const prepare = () => {
-    const live = new Set();
+    const live = new Set(report.runs.filter((run) => run.kind === "judge").map((run) => run.id)); // Trust shows them whole
     for (const tab of TABS) {
       const run = chosenRun(tab.runs(report.runs));
       if ((tab.id === "leaderboard" || tab.id === "study") && run) live.add(run.id);
