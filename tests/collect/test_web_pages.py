@@ -451,13 +451,19 @@ def test_names_of_emoji_are_shown_only_if_the_study_says_so(tmp_path: Path) -> N
 def test_what_is_not_there_and_what_is_not_done_here_are_pages_too(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study", raters=1)
     with client_of(study) as client:
-        for path, status in (("/nowhere", 404), ("/static/../app.py", 404), ("/static/app.py", 404), ("/rate/x", 404)):
+        for path, status in (("/nowhere", 404), ("/static/../app.py", 404), ("/static/app.py", 404)):
             answer = client.get(path)
             assert answer.status_code == status
             assert "There is no such page." in answer.text
         assert client.post("/done").status_code == 405
         assert client.put("/ratings").status_code == 405
-        assert client.get("/rate/99999999999999999999").status_code in (401, 404)
+        for nowhere in ("x", "99999999999999999999"):
+            assert client.get(f"/rate/{nowhere}").status_code == 401  # nobody is signed in
+        Visitor(client, study.links[0].token).agree()
+        for nowhere in ("x", "99999999999999999999"):
+            answer = client.get(f"/rate/{nowhere}")
+            assert answer.status_code == 404
+            assert "There is no such page." in answer.text
 
 
 def test_files_of_ours_are_sent_once(tmp_path: Path) -> None:
