@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,7 @@ def test_a_database_of_version_1_becomes_one_of_today_and_keeps_its_ratings(engi
     with writing(engine) as connection:
         connection.execute(schema.checks.insert().values(rater_id="r01", at=1.0, result={"colour": True}))
     if engine.dialect.name == "sqlite":  # the file as it was lies beside it
+        assert stat.S_IMODE((tmp_path / "ratings.sqlite.v1").stat().st_mode) == 0o600  # it names systems
         with closing(sqlite3.connect(tmp_path / "ratings.sqlite.v1")) as copy:
             assert copy.execute("SELECT value FROM study WHERE key = 'schema_version'").fetchone() == ("1",)
             assert copy.execute("SELECT count(*) FROM events").fetchone() == (1,)

@@ -172,6 +172,29 @@ def test_a_link_that_cannot_be_written_down_does_not_exist(tmp_path: Path) -> No
         assert connection.execute(select(raters.c.id).order_by(raters.c.id)).scalars().all() == ["r01", "r02"]
 
 
+def test_links_of_an_invitation_that_was_killed_before_its_commit_do_not_stay_in_the_file(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    file = study.folder / "links.csv"
+    # as the file is left: r03 is written down, and unknown to the database; the last line is cut off
+    file.write_text(file.read_text() + "r03,http://127.0.0.1:8000/s/dead,2027-01-01T00:00:00+00:00\nr04,http")
+    added = invite(study.folder, 2).links
+    assert [(r["rater"], r["link"]) for r in links_in(study)] == [
+        (link.rater, link.url) for link in (*study.links, *added)
+    ]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_links_are_added_on_lines_of_their_own_whatever_an_editor_left(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    file = study.folder / "links.csv"
+    file.write_text(file.read_text().rstrip("\n"))
+    invite(study.folder, 1)
+    assert [r["rater"] for r in links_in(study)] == ["r01", "r02", "r03"]
+    file.write_text("")
+    invite(study.folder, 1)
+    assert [r["rater"] for r in links_in(study)] == ["r04"]
+
+
 @pytest.mark.parametrize("url", ["rate.example.org", "ftp://x", "http://", "https://x/?a=1", "javascript:alert(1)"])
 def test_an_address_that_is_none_is_refused(tmp_path: Path, url: str) -> None:
     with pytest.raises(InputError, match="--base-url"):

@@ -267,6 +267,7 @@ def _copy_aside(engine: Engine, version: int) -> None:
         return
     part = copy.with_name(copy.name + ".part")
     part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # it names systems, as the file itself does
     with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(part)) as target:
         source.backup(target)
     part.replace(copy)

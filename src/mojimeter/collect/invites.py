@@ -9,9 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -153,7 +152,6 @@ def renew_link(
         )
         connection.execute(delete(sessions).where(sessions.c.rater_id == rater))
         positions = len(connection.execute(select(assignments.c.position).where(assignments.c.rater_id == rater)).all())
-        forget_links(Path(folder) / LINKS, rater)
         link = Link(rater, token, f"{base}/s/{token}", expires, positions)
         file = _write_links(Path(folder) / LINKS, [link])
     store.engine.dispose()
@@ -263,21 +261,21 @@ def _assign(connection: Connection, rater: str, slot: int, all_cells: list[Place
     return len(order)
 
 
-def _write_links(path: Path, links: Iterable[Link]) -> Path:
-    """Add links to the file, which only its owner can read."""
+def _write_links(path: Path, links: Sequence[Link]) -> Path:
+    """Add links to the file, which only its owner can read, in place of lines that stand there for the same raters.
+
+    Such lines are those of an invitation that was killed before its commit: nobody can enter with them.
+    """
     text = io.StringIO(newline="")
     out = csv.writer(text, lineterminator="\n")
-    if not path.exists():
-        out.writerow(COLUMNS)
     out.writerows([link.rater, link.url, link.expires_at] for link in links)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
+        kept, _ = _without(path, {link.rater for link in links})
+        _replace(path, kept + text.getvalue())
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8; save the file as UTF-8, or move it away") from None
     return path
 
 
@@ -289,10 +287,26 @@ def forget_links(path: Path, rater: str) -> int:
     """
     if not path.is_file():
         return 0
+    kept, taken_out = _without(path, {rater})
+    _replace(path, kept)
+    return taken_out
+
+
+def _without(path: Path, names: AbstractSet[str]) -> tuple[str, int]:
+    """The file's text without these raters' lines, ending in a whole line, and how many lines that leaves out."""
+    if not path.exists() or path.stat().st_size == 0:
+        return ",".join(COLUMNS) + "\n", 0
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if not re.match(rf"{re.escape(rater)},", line)]
+    kept = "".join(line for line in lines if line.partition(",")[0] not in names)
+    return kept if kept.endswith("\n") else kept + "\n", sum(line.partition(",")[0] in names for line in lines)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write the file whole or not at all."""
     part = path.with_name(path.name + ".part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.writelines(kept)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     part.replace(path)
-    return len(lines) - len(kept)
