@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ pytest.importorskip("playwright")
 from sqlalchemy import select
 
 from mojimeter.collect.database import reading
+from mojimeter.collect.invites import renew_link
 from mojimeter.collect.schema import events
 from tests.browser import screenshot
 from tests.collect.small import SmallStudy, small_study
@@ -189,7 +191,7 @@ def test_the_same_item_in_two_tabs_keeps_both_ratings_and_the_last_counts(
     rate(second, 1, 5)
     at(second, 2)
     saved(second)
-    assert values(study, link.rater) == ["1=2", "1=5"]
+    assert values(study, link.rater) == ["1=3", "1=2", "1=5"]
     first.keyboard.press("Backspace")
     at(first, 1)
     assert first.is_checked('input[value="5"]')
@@ -278,6 +280,84 @@ def test_a_rating_made_after_the_session_ended_is_kept_told_and_sent_after_signi
     saved(page)
     until(page, "!Object.keys(localStorage).some((k) => k.includes('-r'))")
     assert values(study, link.rater) == ["1=1", "2=5"]
+
+
+def test_all_that_waited_on_the_device_is_sent_after_the_link_was_renewed(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[11]
+    page = open_page()
+    enter(page, server, link.token)
+    at(page, 1)
+    ahead(page)
+    page.context.set_offline(True)
+    for position in range(1, 8):
+        rate(page, position, 4)
+    until(page, "document.getElementById('state').textContent.includes('next item is not here yet')")
+    page.close()
+    (renewed,) = renew_link(study.folder, link.rater).links  # ends the session too
+    page.context.set_offline(False)
+    page = page.context.new_page()
+    page.goto(f"{server.url}/rate")
+    assert "article" not in page.content()
+    assert values(study, link.rater) == []
+    page.goto(f"{server.url}/s/{renewed.token}")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("link", name="Start").click()
+    saved(page)
+    assert values(study, link.rater) == [f"{k}=4" for k in range(1, 8)]
+
+
+def test_a_correction_that_waited_when_all_was_done_is_sent_from_the_last_page(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    study = small_study(tmp_path / "study", raters=1, items=1, training=0)
+    (link,) = study.links
+    with serving(study.folder) as server:
+        page = open_page()
+        enter(page, server, link.token)
+        total = int(page.evaluate("document.body.dataset.total"))
+        for position in range(1, total + 1):
+            rate(page, position, 3)
+        page.wait_for_url("**/done")
+        page.get_by_role("link", name="Look at your answers").click()
+        at(page, 1)
+        page.context.set_offline(True)
+        rate(page, 1, 5)
+        until(page, "document.getElementById('state').textContent.startsWith('No connection')")
+        page.close()
+        page = page.context.new_page()
+        page.context.set_offline(False)
+        page.goto(server.url)
+        page.wait_for_url("**/done")
+        saved(page)
+        assert waiting(page) == 0
+    assert values(study, link.rater)[-1] == "1=5"
+
+
+def test_of_two_answers_made_while_the_clock_went_back_the_later_one_counts(
+    open_page: OpenPage, server: Server, study: SmallStudy
+) -> None:
+    link = study.links[10]
+    page = open_page()
+    enter(page, server, link.token)
+    rate(page, 1, 3)
+    at(page, 2)
+    saved(page)
+    page.keyboard.press("Backspace")
+    at(page, 1)
+    page.context.clear_cookies()
+    rate(page, 1, 2)
+    until(page, "document.getElementById('state').textContent.includes('You were signed out')")
+    page.evaluate("Date.now = () => 1e9")  # a device whose battery was empty: 1970
+    page.keyboard.press("Backspace")
+    at(page, 1)
+    rate(page, 1, 5)
+    at(page, 2)
+    assert waiting(page) == 2
+    enter(page, server, link.token)
+    saved(page)
+    assert values(study, link.rater) == ["1=3", "1=2", "1=5"]
 
 
 def test_a_rating_that_the_study_refuses_is_shown_as_not_saved_and_never_dropped(

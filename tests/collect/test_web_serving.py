@@ -157,3 +157,17 @@ def test_a_rating_under_way_when_told_to_stop_is_stored_and_answered(tmp_path: P
         assert answer.status == 200
         assert json.loads(answer.read())["saved"] == "k" * 16
     assert study.store().state(session.rater).done == 1
+
+
+def test_a_body_that_never_ends_is_refused_without_a_traceback_when_told_to_stop(study: SmallStudy) -> None:
+    with serving(study.folder) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection.putrequest("POST", "/ratings")
+        connection.putheader("content-length", "100")
+        connection.endheaders(b'{"key"')
+        get(server, "/health")
+        code, _, err = server.stop(signal.SIGTERM)
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["retry-after"]) == (503, "2")
+    assert code == 0
+    assert "Traceback" not in err

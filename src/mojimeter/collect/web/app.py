@@ -295,7 +295,7 @@ class Site:
         session, state = self._visitor(asked)
         if not state.completed:
             return _go("/")
-        return _page(self.pages.done(session.csrf, state))
+        return _page(self.pages.done(self._visit(session), state))
 
     def withdraw_page(self, asked: Asked) -> Response:
         session = self._session(asked)
@@ -587,12 +587,14 @@ def make_app(store: Store, folder: Path, settings: Settings | None = None) -> AS
 def _endpoint(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def run(request: Request) -> Response:
         asked = _asked(request, b"", site.settings)
-        if request.method == "POST":
-            try:
+        try:
+            if request.method == "POST":
                 asked = _asked(request, await _body(request, site.store.config.limits.body_bytes), site.settings)
-            except Refusal as refusal:
-                return site.refuse(asked, refusal)
-        return await asyncio.get_running_loop().run_in_executor(site.pool, site.answer, handler, asked)
+            return await asyncio.get_running_loop().run_in_executor(site.pool, site.answer, handler, asked)
+        except Refusal as refusal:
+            return site.refuse(asked, refusal)
+        except asyncio.CancelledError:  # we were told to stop, and this one did not end in time
+            return site.refuse(asked, Refusal(503, "error_unavailable", 2))
 
     return run
 

@@ -118,9 +118,14 @@ class Pages:
         """The same item alone, for the script to put into the page."""
         return self._render("cell.html", **self._cell(visit, state, cell, key), message="")
 
-    def done(self, csrf: str, state: RaterState) -> str:
+    def done(self, visit: Visit, state: RaterState) -> str:
+        """The last page, which also sends corrections that still wait on the device."""
         return self._render(
-            "done.html", csrf=csrf, completion_code=self.config.completion_code, first_main=state.training + 1
+            "done.html",
+            csrf=visit.csrf,
+            box=visit.box,
+            completion_code=self.config.completion_code,
+            first_main=state.training + 1,
         )
 
     def withdraw(self, csrf: str) -> str:

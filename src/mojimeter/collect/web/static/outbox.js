@@ -12,14 +12,15 @@ export function openOutbox(box, csrf, tell) {
   const prefix = `mojimeter:${box}:`;
   const memory = new Map(); // what the browser would not keep
   const refused = new Set();
-  let running = false, failures = 0, timer, last = 0, problem = "";
+  let running = false, failures = 0, timer, problem = "";
+  const stamp = (name) => parseInt(name.slice(prefix.length), 10);
 
   function entries() {
     const found = new Map(memory);
     try {
       for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) found.set(name, localStorage[name]);
     } catch { /* no storage */ }
-    return [...found].sort().map(([name, text]) => [name, JSON.parse(text)]);
+    return [...found].sort(([a], [b]) => stamp(a) - stamp(b)).map(([name, text]) => [name, JSON.parse(text)]);
   }
   const open = () => entries().filter(([name]) => !refused.has(name));
   const report = () => tell({ waiting: open().length, refused: refused.size, problem, kept: !memory.size });
@@ -62,8 +63,9 @@ export function openOutbox(box, csrf, tell) {
   addEventListener("storage", drain); // another tab has put something in, or sent it
   return {
     put(rating) {
-      last = Math.max(Date.now(), last + 1); // the order of entries is that in which they were made
-      const name = `${prefix}${last}:${rating.key}`;
+      // entries are sent in the order in which they were made, whatever the device's clock does meanwhile
+      const made = Math.max(Date.now(), 1 + Math.max(0, ...entries().map(([name]) => stamp(name))));
+      const name = `${prefix}${made}:${rating.key}`;
       try { localStorage.setItem(name, JSON.stringify(rating)); } catch { memory.set(name, JSON.stringify(rating)); }
       report();
       drain();
