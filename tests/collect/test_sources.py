@@ -14,6 +14,9 @@ from sqlalchemy import select
 
 from mojimeter import emoji
 from mojimeter.collect.database import reading
+from mojimeter.collect.exchange.label_studio import write_label_studio
+from mojimeter.collect.exchange.potato import write_potato
+from mojimeter.collect.exchange.survey import ShownCell, Survey
 from mojimeter.collect.init import Wish, init_study
 from mojimeter.collect.known import read_known, shipped_checks, shipped_training
 from mojimeter.collect.material import Cell, Material
@@ -212,6 +215,38 @@ def test_tasks_of_label_studio_come_in_with_their_fields(tmp_path: Path) -> None
     ]
     with pytest.raises(InputError, match="expected label-studio or potato"):
         read_source(str(file), tool="excel")
+
+
+@pytest.mark.parametrize("form", ["scale", "verdict", "answer"])
+@pytest.mark.parametrize("tool", ["label-studio", "potato"])
+def test_tasks_that_were_exported_blind_come_back_with_their_key(tmp_path: Path, tool: str, form: str) -> None:
+    fields = (
+        {"text": "hello 😀", "post": "hello"} if form == "scale" else {"context": "a", "text": "b 😀", "question": "c"}
+    )
+    fields |= {"reference": "d", "answer": "e"} if form == "verdict" else {}
+    system = PEOPLE if form == "answer" else "m"
+    cells = [ShownCell(f"{k:016x}", f"d{k}", system, fields) for k in (1, 2)]
+    write = {"label-studio": write_label_studio, "potato": write_potato}[tool]
+    write(tmp_path / "tasks", Survey("t", form, "How good?", cells))  # type: ignore[arg-type]
+    source = str(tmp_path / "tasks" / ("tasks.json" if tool == "label-studio" else ""))
+    found = read_source(source, tool=tool, key=str(tmp_path / "tasks.key.json"))
+    assert (found.form, shown(found)) == (form, {(f"d{k}", system): fields for k in (1, 2)})
+    if form != "answer":
+        with pytest.raises(InputError, match=r"tasks name cells, .*give the key that was written beside it \(--key\)"):
+            read_source(source, tool=tool)
+    (tmp_path / "other.json").write_text('{"cells": {}}')
+    with pytest.raises(InputError, match="the key has no cell '0000000000000001'; is it another export's"):
+        read_source(source, tool=tool, key=str(tmp_path / "other.json"))
+    with pytest.raises(InputError, match="--key goes with --from"):
+        read_source(source, key=str(tmp_path / "tasks.key.json"))
+
+
+def test_posts_without_outputs_say_that_they_need_outputs(run: Path) -> None:
+    for source in ("starter", "starter:test"):
+        with pytest.raises(InputError, match=rf"^{source}: posts without outputs; .* --outputs FILE"):
+            read_source(source)
+    with pytest.raises(InputError, match=r"no column 'system', .*Outputs in a file of their own: --outputs FILE"):
+        read_source(str(run / "posts.jsonl"), form="scale")
 
 
 # --- choosing -----------------------------------------------------------------------------------------------------

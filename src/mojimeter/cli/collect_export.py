@@ -74,3 +74,5 @@ def command(
     typer.echo(f"SHA-256 {files_of['sha256']}; columns are described in {files_of['dictionary']}.")
     if "score" in found.frame.columns:
         typer.echo(f"Next: mojimeter ratings study {out}")
+    elif "answer" in found.frame.columns:
+        typer.echo(f"Next: mojimeter disambiguate PAIRS --answers {out}")

@@ -43,6 +43,9 @@ def command(
     target: float = typer.Option(0.8, "--target", help="With --plan: the G to reach."),
     map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the table."),
     tool: str | None = typer.Option(None, "--from", help="SOURCE holds tasks of label-studio or potato."),
+    key: str | None = typer.Option(
+        None, "--key", metavar="FILE", help="With --from: the key file that collect export wrote beside blinded tasks."
+    ),
     database: str = typer.Option("", "--database", metavar="URL", help="postgresql://USER@HOST/NAME or env:NAME."),
     instructions: str | None = typer.Option(None, "--instructions", metavar="FILE", help="Text shown before."),
     consent: str | None = typer.Option(None, "--consent", metavar="FILE", help="Text that raters agree to."),
@@ -89,6 +92,7 @@ def command(
             target=target,
             mapping=parse_mapping(map),
             tool=tool,
+            key=key,
             database=database,
             instructions=instructions,
             consent=consent,

@@ -48,6 +48,7 @@ class Wish:
     target: float = 0.8
     mapping: Mapping[str, str] = field(default_factory=dict)
     tool: str | None = None
+    key: str | None = None
     database: str = ""
     instructions: str | None = None
     consent: str | None = None
@@ -113,7 +114,9 @@ def init_study(wish: Wish) -> Begun:
         InputError: anything in the source or among the options that does not go together; nothing is left behind.
         Unavailable: the database cannot be reached.
     """
-    material = read_source(wish.source, form=wish.form, outputs=wish.outputs, mapping=wish.mapping, tool=wish.tool)
+    material = read_source(
+        wish.source, form=wish.form, outputs=wish.outputs, mapping=wish.mapping, tool=wish.tool, key=wish.key
+    )
     if wish.systems:
         material = choose_systems(material, wish.systems)
     proposal = _proposal(wish, material)

@@ -14,11 +14,13 @@ from typing import Any, Final
 
 import polars as pl
 
+from mojimeter.collect.exchange.answers import Task
 from mojimeter.collect.material import Cell, Item, Material
 from mojimeter.collect.payloads import FIELDS, OPTIONAL
 from mojimeter.collect.study import FORMS, Form
 from mojimeter.datasets.pairs import PAIR_COLUMNS, as_answers, as_pairs, is_shipped, read_pairs
 from mojimeter.datasets.records import as_outputs, as_posts
+from mojimeter.datasets.starter import is_starter
 from mojimeter.datasets.tables import SUFFIXES, read_table, rename_columns
 from mojimeter.errors import InputError
 
@@ -27,6 +29,11 @@ PEOPLE: Final = "people"
 # Other names under which the columns of a table of outputs are known.
 _ALIASES: Final = {"item": ("id",), "text": ("output", "reply", "answer"), "original": ("gold",)}
 _TOOLS: Final = ("label-studio", "potato")
+_ONLY_POSTS: Final = (
+    "posts without outputs; what is rated is a system's output: give replies with --outputs FILE, or the folder of a "
+    "run of recommend"
+)
+_FIELD: Final = "field_"  # Potato: our own fields, beside the page that it shows
 
 
 def read_source(
@@ -36,6 +43,7 @@ def read_source(
     outputs: Sequence[str] = (),
     mapping: Mapping[str, str] | None = None,
     tool: str | None = None,
+    key: str | None = None,
 ) -> Material:
     """Whatever can be rated in `source`.
 
@@ -46,6 +54,7 @@ def read_source(
         outputs: files of replies to the posts in `source`.
         mapping: our column names -> those of the table.
         tool: ``label-studio`` or ``potato``: `source` holds that tool's tasks.
+        key: the file that says which task is which item and system, of tasks that ``collect export`` blinded.
 
     Raises:
         InputError: nothing readable, a column or cell that is missing, a form that the source cannot have.
@@ -53,12 +62,16 @@ def read_source(
     if form is not None and form not in FORMS:
         raise InputError(f"--form {form!r}: expected {', '.join(FORMS)}")
     wanted: Form | None = next((f for f in FORMS if f == form), None)
+    if key is not None and tool is None:
+        raise InputError("--key goes with --from label-studio or --from potato")
     if tool is not None:
-        return _from_table(_tasks_of(source, tool, mapping or {}), source, wanted)
+        return _from_table(_tasks_of(source, tool, mapping or {}, key), source, wanted)
     if outputs:
         return _from_posts(*_posts_and_outputs(source, outputs, mapping or {}), wanted, source, "emoji")
     if Path(source).is_dir():
         return _from_run(Path(source), wanted)
+    if is_starter(source):
+        raise InputError(f"{source}: {_ONLY_POSTS}")
     if is_shipped(source):
         return _from_pairs(read_pairs(source, mapping), source, wanted)
     frame = read_table(source, mapping=mapping)
@@ -221,9 +234,10 @@ def _from_table(frame: pl.DataFrame, where: str, form: Form | None) -> Material:
     required = [name for name in FIELDS[form] if name not in OPTIONAL]
     for name in ("item", "system", *required):
         if name not in frame.columns:
+            hint = ". Outputs in a file of their own: --outputs FILE" if name == "system" else ""
             raise InputError(
                 f"{where}: no column {name!r}, which the form {form} needs (see --map); it has "
-                f"{', '.join(frame.columns)}"
+                f"{', '.join(frame.columns)}{hint}"
             )
     named = {"item", "system", "lang", "group", *FIELDS[form]}
     strata = [c for c in frame.columns if c not in named and not frame[c].dtype.is_nested()]
@@ -266,19 +280,55 @@ def _form_of(columns: Iterable[str]) -> Form:
     return "answer" if "question" in there and "system" not in there else "scale"
 
 
-def _tasks_of(source: str, tool: str, mapping: Mapping[str, str]) -> pl.DataFrame:
+def _tasks_of(source: str, tool: str, mapping: Mapping[str, str], key: str | None) -> pl.DataFrame:
     """Another tool's tasks as a table of their fields; the tool's own name for a task is the item's if it has none."""
-    from mojimeter.collect.exchange.label_studio import read_label_studio
-    from mojimeter.collect.exchange.potato import read_potato
-
     if tool not in _TOOLS:
         raise InputError(f"--from {tool!r}: expected {' or '.join(_TOOLS)}")
-    found = read_label_studio(source) if tool == "label-studio" else read_potato(source)
-    columns = list(dict.fromkeys(name for task in found.tasks for name in task.fields))
-    table = {name: [task.fields.get(name) for task in found.tasks] for name in columns}
-    frame = pl.DataFrame({"task": [task.name for task in found.tasks]} | table, infer_schema_length=None)
+    fields = [_our_fields(task.name, task.fields) for task in _read_tasks(source, tool)]
+    if key is not None:
+        fields = _with_key(fields, key, source)
+    columns = list(dict.fromkeys(name for own in fields for name in own))
+    frame = pl.DataFrame({name: [own.get(name) for own in fields] for name in columns}, infer_schema_length=None)
     frame = rename_columns(frame, mapping, where=source)
-    return frame if {"item", "id"} & set(frame.columns) else frame.rename({"task": "item"})
+    has_system = "system" in frame.columns or _form_of(frame.columns) == "answer"
+    if "cell" in frame.columns and not has_system:
+        raise InputError(
+            f"{source}: its tasks name cells, not items and systems; give the key that was written beside it (--key)"
+        )
+    return frame.drop("task") if {"item", "id"} & set(frame.columns) else frame.rename({"task": "item"})
+
+
+def _read_tasks(source: str, tool: str) -> Sequence[Task]:
+    from mojimeter.collect.exchange.label_studio import read_label_studio
+    from mojimeter.collect.exchange.potato import ITEMS, read_potato
+
+    if tool == "label-studio":
+        return read_label_studio(source).tasks
+    items = Path(source) / ITEMS  # in a project's folder the tasks, not what annotators gave
+    return read_potato(items if items.is_file() else source).tasks
+
+
+def _our_fields(name: str, fields: Mapping[str, str | None]) -> dict[str, str | None]:
+    """A task's fields; of one that we wrote for Potato, what was to be shown and not the page made of it."""
+    if f"{_FIELD}text" not in fields:
+        return {"task": name, **fields}
+    own = {n.removeprefix(_FIELD): text for n, text in fields.items() if n.startswith(_FIELD)}
+    return {"task": name, "cell": name, **own}
+
+
+def _with_key(fields: Sequence[dict[str, str | None]], key: str, source: str) -> list[dict[str, str | None]]:
+    from mojimeter.collect.exchange.survey import read_key
+
+    known = read_key(key)
+    out = []
+    for own in fields:
+        cell = own.get("cell") or own["task"] or ""
+        if cell not in known:
+            raise InputError(f"{source}: the key has no cell {cell!r}; is it another export's?")
+        item, system = known[cell]
+        # people who answer themselves are no system
+        out.append(own | {"item": item} | ({} if system == PEOPLE else {"system": system}))
+    return out
 
 
 # --- choosing -----------------------------------------------------------------------------------------------------
