@@ -227,7 +227,7 @@ def test_a_dictionary_and_a_checksum_lie_beside_the_table(study: SmallStudy, sto
 def test_neither_table_nor_dictionary_holds_what_would_tell_who_a_rater_is(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study", external_id_parameter="PROLIFIC_PID")
     store = study.store()
-    store.enter(study.links[0].token, "outside-id-77")
+    store.consent(store.enter(study.links[0].token).rater, external_id="outside-id-77")
     rate_all(study, store, lambda rater, page: "3")
     write_export(export_ratings(store, everything=True, texts=True), tmp_path / "ratings.csv")
     for file in tmp_path.glob("ratings.csv*"):
