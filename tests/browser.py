@@ -121,7 +121,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
             java_script_enabled=javascript,
             **options,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)  # a busy machine is slow, not wrong
         contexts.append(context)
         page = context.new_page()
         _record(page)

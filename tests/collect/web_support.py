@@ -151,7 +151,7 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
         server.kill()
 
 
-def until(page: Page, condition: str, seconds: float = 20) -> None:
+def until(page: Page, condition: str, seconds: float = 60) -> None:
     """Wait until a JavaScript condition holds; Playwright's own way needs eval, which our pages forbid."""
     from playwright.sync_api import Error
 
