@@ -28,7 +28,7 @@ OpenPage = Callable[..., "Page"]
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
-    return small_study(tmp_path_factory.mktemp("outage") / "study", raters=12, items=6, training=0)
+    return small_study(tmp_path_factory.mktemp("outage") / "study", raters=14, items=6, training=0)
 
 
 @pytest.fixture(scope="module")
@@ -379,7 +379,7 @@ def test_a_rating_that_the_study_refuses_is_shown_as_not_saved_and_never_dropped
 
 def test_pausing_waits_until_everything_is_saved(open_page: OpenPage, server: Server, study: SmallStudy) -> None:
     page = open_page()
-    enter(page, server, study.links[10].token)
+    enter(page, server, study.links[12].token)
     page.goto(f"{server.url}/rate/3")
     at(page, 3)
     ahead(page)
@@ -400,7 +400,7 @@ def test_a_browser_that_keeps_nothing_says_so_and_still_sends(
 ) -> None:
     page = open_page()
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
-    enter(page, server, study.links[11].token)
+    enter(page, server, study.links[13].token)
     page.goto(f"{server.url}/rate/5")
     at(page, 5)
     ahead(page)
@@ -409,4 +409,4 @@ def test_a_browser_that_keeps_nothing_says_so_and_still_sends(
     until(page, "document.getElementById('state').textContent.includes('keep the page open')")
     page.context.set_offline(False)
     saved(page)
-    assert "5=1" in values(study, study.links[11].rater)
+    assert "5=1" in values(study, study.links[13].rater)

@@ -28,7 +28,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
 
 
 def get(server: Server, path: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("GET", path)
     answer = connection.getresponse()
     return answer.status, answer.read()
@@ -133,7 +133,7 @@ def test_addresses_are_told_as_a_browser_takes_them() -> None:
 def test_a_rating_under_way_when_told_to_stop_is_stored_and_answered(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study", raters=1, training=0)
     with serving(study.folder) as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         connection.request("POST", f"/s/{study.links[0].token}", "")
         answer = connection.getresponse()
         answer.read()
@@ -161,7 +161,7 @@ def test_a_rating_under_way_when_told_to_stop_is_stored_and_answered(tmp_path: P
 
 def test_a_body_that_never_ends_is_refused_without_a_traceback_when_told_to_stop(study: SmallStudy) -> None:
     with serving(study.folder) as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         connection.putrequest("POST", "/ratings")
         connection.putheader("content-length", "100")
         connection.endheaders(b'{"key"')

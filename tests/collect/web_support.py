@@ -137,7 +137,7 @@ class Server:
             return 0, "", ""
         process, self._process = self._process, None
         process.send_signal(number)
-        out, err = process.communicate(timeout=15)
+        out, err = process.communicate(timeout=60)
         return process.returncode, out, err
 
 

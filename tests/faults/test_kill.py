@@ -64,7 +64,7 @@ def test_a_killed_run_goes_on_without_repeating_paid_calls_and_ends_with_the_rig
 
 
 def test_an_interrupted_run_says_so_and_leaves_with_130(serve: Serve, posts: Path, tmp_path: Path) -> None:
-    provider = serve(delay=0.1)
+    provider = serve(delay=1.0)  # so slow that the signal comes long before the end
     out = tmp_path / "run"
     process = subprocess.Popen(
         command(provider, posts, out),
