@@ -40,6 +40,7 @@ def test_a_run_goes_on_with_more_of_the_same_or_another_scoring(tmp_path: Path) 
         folder.write_settings(SETTINGS)
         folder.require_same_run({**SETTINGS, "systems": ("a", "b")}, ("systems",))
         folder.require_same_run({**SETTINGS, "draws": 5, "bootstrap_seed": 9, "equality": "exact"}, ())
+        assert folder.settings() == SETTINGS  # asking is not writing
 
 
 @pytest.mark.parametrize("change", [{"seed": 2}, {"seed": None}, {"template": "other.txt"}, {"systems": ("b",)}])
