@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from mojimeter.cli.output import JSON_OPTION, write_json
+from mojimeter.cli import call_options
+from mojimeter.cli.output import JSON_OPTION, write_json, write_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,13 +41,11 @@ def command(
     engine: str = typer.Option("local", "--engine", help="local, or ray: the same on a cluster."),
     ray_address: str | None = typer.Option(None, "--ray-address", help="Of a running Ray cluster."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Clean, then count the calls instead of labelling."),
-    prices: str | None = typer.Option(None, "--prices", metavar="FILE", help="TOML of prices; see recommend."),
-    max_cost: float | None = typer.Option(
-        None, "--max-cost", min=0.0, metavar="USD", help="Stop, resumably, before it."
-    ),
-    max_connections: int = typer.Option(10, "--max-connections", min=1, help="Calls to a provider at the same time."),
-    max_retries: int = typer.Option(4, "--max-retries", min=0, help="Of a failing call, with growing waits."),
-    timeout: int = typer.Option(120, "--timeout", min=1, metavar="SECONDS", help="Of one attempt at a call."),
+    prices: str | None = call_options.PRICES,
+    max_cost: float | None = call_options.MAX_COST,
+    max_connections: int = call_options.MAX_CONNECTIONS,
+    max_retries: int = call_options.MAX_RETRIES,
+    timeout: int = call_options.TIMEOUT,
     allow_failures: bool = typer.Option(False, "--allow-failures", help="Drop and count posts whose calls failed."),
     keep_work: bool = typer.Option(False, "--keep-work", help="Keep the work folder when the benchmark is done."),
     json: bool = JSON_OPTION,
@@ -102,8 +101,7 @@ def command(
     if document.get("status") == "dry_run":
         write_json(document) if json else _print_plan(document)
         return
-    for warning in iter_warnings(document):
-        typer.echo(f"warning: {warning}", err=True)
+    write_warnings(iter_warnings(document))
     if json:
         write_json(document)
     else:

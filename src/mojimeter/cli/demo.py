@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from mojimeter.cli.output import JSON_OPTION, write_json
+from mojimeter.cli.output import JSON_OPTION, write_json, write_warnings
 
 
 def command(
@@ -42,8 +42,7 @@ def command(
         write_json(document)
     if outcome.unfinished is not None:
         raise outcome.unfinished
-    for warning in document.get("warnings", ()):
-        typer.echo(f"warning: {warning}", err=True)
+    write_warnings(document.get("warnings", ()))
     if not json:
         from mojimeter.report.judge_quality import print_quality
         from mojimeter.report.terminal import print_scores

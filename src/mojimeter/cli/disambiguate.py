@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mojimeter.cli import call_options
-from mojimeter.cli.output import JSON_OPTION, write_json
+from mojimeter.cli.output import JSON_OPTION, write_json, write_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,9 +64,7 @@ def command(
         False, "--only-accuracy", help="Ask the verifier what the two accuracies need: 2 calls a pair, not 9 to 12."
     ),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over pairs."),
-    bootstrap_seed: int = typer.Option(
-        0, "--bootstrap-seed", min=0, help="Seed of those draws; --seed is of the models."
-    ),
+    bootstrap_seed: int = call_options.BOOTSTRAP_SEED,
     map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the files."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count the calls; ask nobody."),
     prices: str | None = call_options.PRICES,
@@ -163,8 +161,7 @@ def _default_folder(pairs: str, demo: bool, asks: bool) -> str | None:
 
 
 def _warn(document: Mapping[str, Any]) -> None:
-    for warning in document.get("warnings", ()):
-        typer.echo(f"warning: {warning}", err=True)
+    write_warnings(document.get("warnings", ()))
     calls = document["calls"]
     if document["run"] is not None:
         money = "" if not calls["usd"] else f", {calls['usd']:.4f} US dollars in all"

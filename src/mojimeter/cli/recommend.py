@@ -51,9 +51,7 @@ def command(
     ),
     equality: str = typer.Option("presentation", "--equality", help="When two emoji are the same; see score."),
     bootstrap: int = typer.Option(2000, "--bootstrap", min=1, help="Draws of the bootstrap over authors."),
-    bootstrap_seed: int = typer.Option(
-        0, "--bootstrap-seed", min=0, help="Seed of those draws; --seed is of the models."
-    ),
+    bootstrap_seed: int = call_options.BOOTSTRAP_SEED,
     map: list[str] = typer.Option([], "--map", metavar="OURS=THEIRS", help="A column's name in the file."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count the calls, and the money where prices are known."),
     prices: str | None = call_options.PRICES,
