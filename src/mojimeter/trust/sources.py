@@ -18,8 +18,6 @@ import polars as pl
 from mojimeter.datasets.records import GOLD, LABEL_COLUMNS, OUTPUT_COLUMNS, TASKS
 from mojimeter.datasets.tables import SUFFIXES, read_table
 from mojimeter.errors import InputError, MojimeterError, PartialError
-from mojimeter.judges.classifier import PREFIX as CLASSIFIER
-from mojimeter.judges.classifier import load_classifier
 from mojimeter.judges.labels import LABELS, parse_labels
 from mojimeter.judges.llm import LlmJudge
 from mojimeter.judges.panel import STUDENT, TextJudge, get_judge
@@ -204,7 +202,7 @@ def label_rows(
     """
     texts = list(dict.fromkeys(text for *_, text in rows))
     index = {text: number for number, text in enumerate(texts)}
-    opened = [open_judge(name, asking) for name in judges]
+    opened = [get_judge(name, votes=asking.votes, together=asking.together) for name in judges]
     out: list[dict[str, Any]] = []
     with _answers(opened, asking) as ledger:
         for name, judge in zip(judges, opened, strict=True):
@@ -325,13 +323,6 @@ def probabilities_of(judge: str, posts: pl.DataFrame) -> pl.DataFrame | None:
         for number, label in enumerate(student.heads[task].labels)
     }
     return pl.DataFrame({"id": posts["id"], **columns})
-
-
-def open_judge(name: str, asking: Asking) -> LlmJudge | TextJudge:
-    """A judge by name: ``student/...``, ``hf-classifier/...`` or a model."""
-    if name.startswith(CLASSIFIER):
-        return load_classifier(name)
-    return get_judge(name, votes=asking.votes, together=asking.together)
 
 
 def _ask(
