@@ -20,8 +20,8 @@ from mojimeter.ratings.design import Design
 
 Floats = NDArray[np.float64]
 
-# Scores handled at a time in the residual pass: three such blocks stay in a core's cache.
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)  # error of a deviation, as a share of the largest score
+# Scores handled at a time in the residual pass: three such blocks stay in a core's cache.
 _BLOCK = 32_768
 
 

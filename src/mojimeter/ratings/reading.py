@@ -172,7 +172,7 @@ def read_scores(column: pl.Series, origin: str) -> Floats:
     if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean)):
         raise InputError(f"{origin}: column {column.name!r} holds {column.dtype}; expected numbers")
     values = column.cast(pl.Float64, strict=False)
-    bad = values.is_null() | ~(values.abs() <= _LARGEST).fill_null(False) | values.is_nan().fill_null(True)
+    bad = ~(values.abs() <= _LARGEST).fill_null(False)  # NaN counts as larger than all numbers
     if bad.any():
         row = int(bad.arg_max() or 0) + 1
         found = str(column[row - 1])[:40]
