@@ -199,3 +199,11 @@ def test_a_damaged_backup_ends_with_exit_code_1_and_a_sentence(tmp_path: Path, t
     assert done.stderr.startswith("mojimeter: ")
     assert "cut off" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("design", "flag"), [("crossed", ""), ("nested", " --nested rater:item")])
+def test_export_says_how_a_study_of_its_design_is_studied(table: Path, tmp_path: Path, design: str, flag: str) -> None:
+    folder, out = tmp_path / "study", tmp_path / "ratings.csv"
+    run("init", str(table), "--out", str(folder), "--design", design, "--raters", "2", "--raters-per-item", "1")
+    _rate(str(folder), run_json("invite", str(folder), "--raters", "2"))
+    assert f"Next: mojimeter ratings study {out}{flag}\n" in run("export", str(folder), "--out", str(out))

@@ -73,6 +73,7 @@ def command(
         typer.echo(found.intra_rater.describe())
     typer.echo(f"SHA-256 {files_of['sha256']}; columns are described in {files_of['dictionary']}.")
     if "score" in found.frame.columns:
-        typer.echo(f"Next: mojimeter ratings study {out}")
+        nested = " --nested rater:item" if store.config.design == "nested" else ""
+        typer.echo(f"Next: mojimeter ratings study {out}{nested}")
     elif "answer" in found.frame.columns:
         typer.echo(f"Next: mojimeter disambiguate PAIRS --answers {out}")
