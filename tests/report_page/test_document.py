@@ -785,6 +785,26 @@ def test_several_judges_of_a_run_are_raters_with_the_panels_verdict(tmp_path: Pa
     assert main["items"]["people"] == {}  # judges are no people
 
 
+def test_a_reply_that_a_judge_left_unlabelled_is_not_kept_as_in_the_panel(tmp_path: Path) -> None:
+    second = {
+        "gold": same_labels("positive", "negative", "positive", "neutral"),
+        "other/b": same_labels("negative", "positive", "positive", "neutral"),
+    }
+    by_hand = [  # no row for p4
+        {"id": f"p{k}", "system": "maker/a", "judge": "other/judge", "epoch": 1, "sentiment": "positive"}
+        for k in (1, 2, 3)
+    ]
+    judges = {**LABELS, "other/judge": second}
+    main, study = read_report([write_recommendation(tmp_path / "r", POSTS, REPLIES, judges, more={"labels": by_hand})])[
+        "runs"
+    ]
+    assert study["items"]["scores"]["maker/a"]["other/judge"] == [100.0, 0.0, 100.0, 0.0]
+    panel = main["document"]["panel"]
+    assert study["study"]["sentence"] == panel["sentence"]
+    means = {row["system"]: row["mean"]["value"] for row in study["study"]["ranking"]}
+    assert means == pytest.approx({row["system"]: row["mean"]["value"] for row in panel["ranking"]})
+
+
 def test_a_saved_study_of_several_scores_is_a_study_of_each(tmp_path: Path, ratings: Path) -> None:
     from mojimeter.ratings.summary import open_study, summarise
 

@@ -61,25 +61,27 @@ def get_judge(name: str, *, votes: int = 3, together: bool = True) -> LlmJudge |
     return LlmJudge(name, votes, together)
 
 
-def preservation_ratings(labels: pl.DataFrame, outputs: pl.DataFrame | None = None) -> pl.DataFrame:
-    """The item x system x judge table: how many of the five labels each system's emoji kept, mean over attempts.
+def preservation_ratings(
+    labels: pl.DataFrame, outputs: pl.DataFrame | None = None, tasks: Sequence[str] = tuple(LABELS)
+) -> pl.DataFrame:
+    """The item x system x judge table: how many of the labels each system's emoji kept, mean over attempts.
 
-    Counts as the leaderboard does, so that means of systems are its averages (times five, over 100) where a judge
-    labels all five: a label that could not be parsed is not kept, nor is any of a reply that the judge left unlabelled;
+    Counts as the leaderboard does, so that means of systems are its averages (times the tasks, over 100) where a judge
+    labels them all: a label that could not be parsed is not kept, nor is any of a reply that the judge left unlabelled;
     epochs that a judge never saw do not count; a system run with several strategies is one system for each.
 
     Args:
         labels: the canonical table of labels; the rows of ``gold`` are each judge's own labels of the originals.
         outputs: the canonical table of replies; None: every attempt has a label.
+        tasks: whose labels count.
 
     Returns:
         Columns ``item``, ``system``, ``rater`` (the judge), ``attempts`` (how many the score is the mean of),
-        ``score`` (0 to 5), one row each, ready for ``ratings.Study``; an item appears for a judge only where that
-        judge labelled the original.
+        ``score`` (0 to the number of tasks), one row each, ready for ``ratings.Study``; an item appears for a judge
+        only where that judge labelled the original.
     """
     import polars as pl
 
-    tasks = list(LABELS)
     gold = labels.filter(pl.col("system") == GOLD).sort("epoch", maintain_order=True)
     gold = gold.unique(["id", "judge"], keep="first", maintain_order=True)
     gold = gold.select("id", "judge", pl.lit(True).alias("has_gold"), *(pl.col(t).alias(f"{t}_gold") for t in tasks))

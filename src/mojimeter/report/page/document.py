@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mojimeter import __version__
-from mojimeter.datasets.readers import read_labels
+from mojimeter.datasets.readers import read_labels, read_outputs
 from mojimeter.datasets.tables import read_table
 from mojimeter.errors import InputError
 from mojimeter.models.calls import well_formed
@@ -26,6 +26,7 @@ from mojimeter.report.page.sources import Source, recognise, with_distinct_names
 from mojimeter.report.sentences import names_of, plain_caution
 
 SCHEMA = 1
+_TOLD = ("notes", "panel_caveats", "study")  # what a run says beside its document
 _PATH = re.compile(r"(?:/|[A-Za-z]:\\)[^\n]*[/\\][^/\\\n]+")
 _PATH_IN_NAME = re.compile(r"((?:[\w.:-]+/)*)(?:/|[A-Za-z]:\\)[^\n]*[/\\]([^/\\\n]+)")
 
@@ -60,9 +61,10 @@ def read_report(
     runs: list[dict[str, Any]] = []
     for source in with_distinct_names(sources):
         run = _described(source, index, chosen, say)
-        runs.append({"name": source.name, **_tidy(run, source)})
+        judges = []
         if run["kind"] == "recommendation" and source.document is None:
-            runs += _judges_study(source, run, chosen, say)
+            judges = _judges_study(source, run, chosen, say)  # may add to the run's notes
+        runs += [{"name": source.name, **_tidy(run, source)}, *judges]
     for number, run in enumerate(runs, 1):
         run["id"] = f"r{number}"
     _join_people(runs)
@@ -142,8 +144,8 @@ def _judges_study(source: Source, run: Mapping[str, Any], options: ReportOptions
     if panel is None or not is_file(source.path / "labels.jsonl"):
         return []
     labels = read_labels([source.path / "labels.jsonl"])
-    systems = {system["name"]: (system["base"], system["strategy"]) for system in run["systems"]}
-    table = judges_as_raters(labels, systems, panel)
+    replies = source.path / "outputs.jsonl"
+    table = judges_as_raters(labels, read_outputs([replies]) if is_file(replies) else None, panel)
     if table is None:
         return []
     without_texts = ReportOptions(texts=False, max_items=options.max_items)
@@ -206,8 +208,8 @@ def _tidy(run: dict[str, Any], source: Source) -> dict[str, Any]:
 
     return {
         **run,
+        **{name: _map_strings(run[name], clean) for name in _TOLD if name in run},
         "document": _map_strings(run["document"], lambda text: _last_part(clean(text))),
-        "notes": [clean(note) for note in run["notes"]],
         "items": _without_keys(run.get("items"), clean),
     }
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mojimeter.datasets.records import GOLD
+from mojimeter.datasets.records import TASKS
 from mojimeter.datasets.tables import read_table
 from mojimeter.errors import InputError
+from mojimeter.judges.panel import preservation_ratings
 from mojimeter.metrics.preservation import UNLEAKED
 from mojimeter.ratings.reading import read_scores
 from mojimeter.ratings.study import Study
@@ -70,44 +71,27 @@ def study_of(frame: pl.DataFrame, origin: str, options: ReportOptions, say: Any 
     return run
 
 
-def judges_as_raters(labels: pl.DataFrame, systems: Mapping[str, Any], panel: Mapping[str, Any]) -> pl.DataFrame | None:
+def judges_as_raters(
+    labels: pl.DataFrame, outputs: pl.DataFrame | None, panel: Mapping[str, Any]
+) -> pl.DataFrame | None:
     """The item x system x judge table behind a run's panel: percent of labels kept, mean over attempts.
 
     Args:
-        labels: canonical.
-        systems: name on the page -> (system, strategy).
+        labels, outputs: canonical; no outputs where only labels were given.
         panel: of the run's document; names judges, systems and the score that ranks.
 
     Returns:
         Columns ``item``, ``system``, ``rater``, ``score``, of the posts that count for every judge and system.
     """
-    tasks = (
-        list(UNLEAKED)
-        if panel["scored_by"] == "average_unleaked"
-        else ["sentiment", "emotion", "stance", "age", "gender"]
+    count = UNLEAKED if panel["scored_by"] == "average_unleaked" else TASKS
+    tasks = [task for task in count if labels[task].null_count() < labels.height]
+    table = preservation_ratings(labels, outputs, tasks).filter(
+        pl.col("system").is_in(panel["systems"]) & pl.col("rater").is_in(panel["judges"])
     )
-    tasks = [task for task in tasks if labels[task].null_count() < labels.height]
-    gold = labels.filter(pl.col("system") == GOLD).unique(["id", "judge"], keep="first", maintain_order=True)
-    gold = gold.select("id", "judge", *(pl.col(task).alias(f"{task}_gold") for task in tasks))
-    kept = pl.mean_horizontal([(pl.col(t) == pl.col(f"{t}_gold")).fill_null(False).cast(pl.Float64) for t in tasks])
-    parts = []
-    for name in panel["systems"]:
-        system, strategy = systems.get(name, (name, None))
-        own = labels.filter((pl.col("system") == system) & pl.col("judge").is_in(panel["judges"]))
-        exact = own.filter(pl.col("strategy").eq_missing(strategy))
-        joined = (exact if exact.height else own).join(gold, on=["id", "judge"], how="inner", maintain_order="left")
-        parts.append(
-            joined.select(
-                pl.col("id").alias("item"),
-                pl.lit(name).alias("system"),
-                pl.col("judge").alias("rater"),
-                (100.0 * kept).alias("score"),
-            )
-        )
-    table = pl.concat(parts).group_by("item", "system", "rater", maintain_order=True).agg(pl.col("score").mean())
     whole = table.group_by("item").len().filter(pl.col("len") == len(panel["systems"]) * len(panel["judges"]))
     table = table.join(whole.select("item"), on="item", how="semi", maintain_order="left")
-    return table if table.height else None
+    percent = pl.col("score") * 100.0 / len(tasks)
+    return table.select("item", "system", "rater", percent) if table.height else None
 
 
 def _usable(path: Path, mapping: Mapping[str, str]) -> dict[str, str]:
