@@ -12,16 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mojimeter.datasets.records import TASKS
 from mojimeter.report.plain import plain
-from mojimeter.report.sentences import names_of, sentence
+from mojimeter.report.sentences import PERCEIVED, names_of, sentence
 
-_TASKS = ("sentiment", "emotion", "stance", "age", "gender")
 _RANKED = {
     "average": "labels preserved, percent, mean of the tasks",
     "average_unleaked": "labels preserved, percent, mean of sentiment, emotion and stance",
     "f1": "overlap F1 with the original emoji, percent",
 }
-_AGE_AND_GENDER = "Perceived age and gender are labels, not facts about people."
 _PLACES = (
     "Place: all that these data leave open at 95%, all pairs compared at once; "
     "{tie}: shares a place with another system."
@@ -118,7 +117,7 @@ def _recommendation(run: Mapping[str, Any]) -> TextTable:
         *(judge["sentence"] for judge in run["judges"] if "sentence" in judge),
     ]
     if {"age", "gender"} & set(shown):
-        caption.append(_AGE_AND_GENDER)
+        caption.append(PERCEIVED)
     columns = ("place", "system", *(heads.get(name, name) for name in shown))
     return TextTable(run["name"], columns, _baselines_last(rows), tuple(caption), run["signature"])
 
@@ -225,7 +224,7 @@ def _without_rows(run: Mapping[str, Any]) -> TextTable:
 
 def _tasks(document: Mapping[str, Any]) -> list[str]:
     systems = document["systems"].values()
-    return [task for task in _TASKS if any(s["preservation"][task]["value"] is not None for s in systems)]
+    return [task for task in TASKS if any(s["preservation"][task]["value"] is not None for s in systems)]
 
 
 def _has(run: Mapping[str, Any], name: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mojimeter.ratings import cautions
 
+PERCEIVED = "Perceived age and gender are labels, not facts about people."
 _PLAIN = {
     cautions.ONE_LINE_UNSEEN: (
         "With so few raters nobody can see whether they disagree along one line, such as a taste for length. If they "

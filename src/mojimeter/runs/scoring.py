@@ -205,7 +205,7 @@ def _read_tables(
         raise InputError("nothing to score: give files of replies (--outputs), of labels (--labels), or both")
     columns = ColumnMap(mapping)
     posts_frame = readers.read_posts(str(posts), columns.of(posts))
-    outputs_frame = _read_all(readers.read_outputs, outputs, columns) if outputs else _no_outputs()
+    outputs_frame = _read_all(readers.read_outputs, outputs, columns) if outputs else no_outputs()
     labels_frame = None
     if labels:
         read = _read_all(readers.read_labels, labels, columns)
@@ -244,7 +244,8 @@ class ColumnMap:
             raise InputError(f"--map {ours}={self.mapping[ours]}: no file has a column {self.mapping[ours]!r}")
 
 
-def _no_outputs() -> pl.DataFrame:
+def no_outputs() -> pl.DataFrame:
+    """The canonical table of replies where there are none."""
     from mojimeter.datasets.records import OUTPUT_COLUMNS
 
     numbers = {"epoch": pl.Int64, "tokens": pl.Float64, "seconds": pl.Float64}

@@ -19,7 +19,7 @@ from mojimeter.models.calls import well_formed
 from mojimeter.models.secrets import without_secrets
 from mojimeter.report.page.disambiguation import describe_disambiguation
 from mojimeter.report.page.emoji_index import EmojiIndex
-from mojimeter.report.page.options import ReportOptions, Say, is_file
+from mojimeter.report.page.options import ReportOptions, Say, is_file, silent
 from mojimeter.report.page.rating_study import describe_study, judges_as_raters, study_of
 from mojimeter.report.page.recommendation import describe_recommendation
 from mojimeter.report.page.sources import Source, recognise, with_distinct_names
@@ -31,15 +31,12 @@ _PATH = re.compile(r"(?:/|[A-Za-z]:\\)[^\n]*[/\\][^/\\\n]+")
 _PATH_IN_NAME = re.compile(r"((?:[\w.:-]+/)*)(?:/|[A-Za-z]:\\)[^\n]*[/\\]([^/\\\n]+)")
 
 
-def _silent(what: str, done: int, total: int) -> None: ...
-
-
 def read_report(
     paths: Sequence[str | Path],
     *,
     judge_files: Sequence[str | Path] = (),
     options: ReportOptions | None = None,
-    say: Say = _silent,
+    say: Say = silent,
 ) -> dict[str, Any]:
     """The document of a report.
 

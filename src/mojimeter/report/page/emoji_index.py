@@ -18,12 +18,6 @@ class EmojiIndex:
     def __init__(self) -> None:
         self._place: dict[str, int] = {}
 
-    def __len__(self) -> int:
-        return len(self._place)
-
-    def __iter__(self) -> Iterable[str]:
-        return iter(self._place)
-
     @property
     def strings(self) -> list[str]:
         """The emoji as they are written, by place."""
@@ -35,7 +29,7 @@ class EmojiIndex:
 
     def places(self, strings: Iterable[str]) -> list[int]:
         """The places of several."""
-        return [self._place.setdefault(string, len(self._place)) for string in strings]
+        return [self.place(string) for string in strings]
 
     def scan(self, shown: Any) -> None:
         """Take in every emoji of every string in a tree of JSON's types, names of fields included."""

@@ -13,7 +13,11 @@ from mojimeter.report.page.shapes import check_shape
 from mojimeter.report.page.sources import Source, read_json
 
 T = TypeVar("T")
-Say = Callable[[str, int, int], None]
+Say = Callable[[str, int, int], None]  # told (what is being done, done, total)
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Where nobody wants to be told."""
 
 
 @dataclass(frozen=True, slots=True)

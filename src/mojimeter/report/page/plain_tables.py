@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mojimeter.report.sentences import names_of, sentence
+from mojimeter.datasets.records import TASKS
+from mojimeter.report.sentences import PERCEIVED, names_of, sentence
 
-_TASKS = ("sentiment", "emotion", "stance", "age", "gender")
 _PAIR_MEASURES = {
     "acc_pair": "both right",
     "acc_query": "right",
@@ -19,7 +19,6 @@ _PAIR_MEASURES = {
     "output_variability": "varies",
     "bias": "figurative",
 }
-PERCEIVED = "Perceived age and gender are labels, not facts about people."
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def _recommendation(run: Mapping[str, Any]) -> Parts:
     systems = document.get("systems") or {}
     ranked_by = document.get("ranked_by") or "average"
     head = "overlap (F1)" if ranked_by == "f1" else "labels preserved"
-    tasks = [t for t in _TASKS if any(t in s["preservation"] for s in systems.values())] if ranked_by != "f1" else []
+    tasks = [t for t in TASKS if any(t in s["preservation"] for s in systems.values())] if ranked_by != "f1" else []
     rows = []
     for name, scores in _baselines_last(run, systems):
         first = scores["overlap"]["f1"] if ranked_by == "f1" else scores["preservation"][ranked_by]

@@ -35,7 +35,7 @@ from mojimeter.report.sentences import plain_caution
 from mojimeter.runs.folder import read_settings
 from mojimeter.runs.judge_panel import with_judge_panel
 from mojimeter.runs.kin import kin_of_judge, with_kin
-from mojimeter.runs.scoring import parse_count
+from mojimeter.runs.scoring import no_outputs, parse_count
 from mojimeter.runs.signature import UNKNOWN, Signature
 from mojimeter.systems.reply import read_replies
 
@@ -200,16 +200,10 @@ def _read_tables(folder: Path) -> Tables:
     posts = read_posts(folder / "posts.jsonl")
     settings = read_settings(folder) or {}
     asked = parse_count(str(settings.get("n", "3")))
-    outputs = read_outputs([folder / "outputs.jsonl"]) if is_file(folder / "outputs.jsonl") else _no_outputs()
+    outputs = read_outputs([folder / "outputs.jsonl"]) if is_file(folder / "outputs.jsonl") else no_outputs()
     outputs = outputs.hstack(read_replies(outputs["reply"], asked))
     labels = read_labels([folder / "labels.jsonl"]) if is_file(folder / "labels.jsonl") else None
     return Tables(posts, outputs, labels, outputs, settings)
-
-
-def _no_outputs() -> pl.DataFrame:
-    strings = dict.fromkeys(("id", "system", "strategy"), pl.String)
-    numbers = {"epoch": pl.Int64, "reply": pl.String, "tokens": pl.Float64, "seconds": pl.Float64, "error": pl.String}
-    return pl.DataFrame(schema={**strings, **numbers})
 
 
 def _score_unfinished(tables: Tables) -> tuple[dict[str, Any], Tables, list[str]]:

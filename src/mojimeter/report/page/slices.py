@@ -7,7 +7,7 @@ tables and numbers; nothing of files or pages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +16,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mojimeter import emoji
+from mojimeter.datasets.records import TASKS
 from mojimeter.metrics.bags import Floats, Integers
 from mojimeter.metrics.corpus import Corpus, line_up
 from mojimeter.metrics.one_system import SystemTree
 from mojimeter.metrics.preservation import NO_EMOJI
 from mojimeter.metrics.tally import Ratio, Tally
+from mojimeter.report.page.options import Say, silent
 from mojimeter.stats.estimate import Estimate
 from mojimeter.stats.ranks import all_pairs, compare_all, rank_ranges
 from mojimeter.stats.resample import pool_clusters, resample
@@ -28,10 +30,7 @@ from mojimeter.trust.clusters import clusters_of
 
 #: What a slice shows, and where it is in the tree of a system's scores.
 MEASURES: Mapping[str, tuple[str, ...]] = {
-    **{
-        name: ("preservation", name)
-        for name in ("average", "average_unleaked", "sentiment", "emotion", "stance", "age", "gender")
-    },
+    **{name: ("preservation", name) for name in ("average", "average_unleaked", *TASKS)},
     "kept": ("kept",),
     "recovered": ("recovered",),
     **{name: ("overlap", name) for name in ("precision", "recall", "f1")},
@@ -43,10 +42,6 @@ FEWEST_POSTS = 10
 FEWEST_AUTHORS = 5
 
 Mask = NDArray[np.bool_]
-Say = Callable[[str, int, int], None]
-
-
-def _silent(what: str, done: int, total: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +180,7 @@ def tally_posts(
     )
 
 
-def score_slices(tally: PostTally, whole: Mapping[str, Any], say: Say = _silent) -> list[dict[str, Any]]:
+def score_slices(tally: PostTally, whole: Mapping[str, Any], say: Say = silent) -> list[dict[str, Any]]:
     """The whole, then each language, each group of emoji, and each of both.
 
     Args:

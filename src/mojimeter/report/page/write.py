@@ -14,7 +14,7 @@ from typing import Any
 from mojimeter import emoji
 from mojimeter.errors import InputError, MissingExtraError
 from mojimeter.report.page.document import read_report
-from mojimeter.report.page.options import ReportOptions, Say
+from mojimeter.report.page.options import ReportOptions, Say, silent
 
 FORMATS = {"html": ".html", "latex": ".tex", "markdown": ".md"}
 _SUFFIXES = {".html": "html", ".htm": "html", ".tex": "latex", ".md": "markdown", ".markdown": "markdown"}
@@ -54,7 +54,7 @@ def write_report(
     judge_files: Sequence[str | Path] = (),
     missing_emoji: str = "fail",
     options: ReportOptions | None = None,
-    say: Say = lambda what, done, total: None,
+    say: Say = silent,
 ) -> dict[str, Any]:
     """Write a report; an existing file gives way once the new one is whole.
 

@@ -115,10 +115,9 @@ const disambiguation = {
     const unparsed = Object.entries(systems)
       .map(([name, s]) => [name, total(s.unparsed)])
       .filter(([, n]) => n);
-    const told = (list) => list.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ");
     return [
-      failed.length ? `Calls without an answer: ${told(failed)}.` : null,
-      unparsed.length ? `Not read: ${told(unparsed)}.` : null,
+      failed.length ? `Calls without an answer: ${countsText(failed)}.` : null,
+      unparsed.length ? `Not read: ${countsText(unparsed)}.` : null,
       ...warnings,
     ];
   },
@@ -172,9 +171,7 @@ function againstBaseline(run, system, baseline) {
       d.measure === "acc_pair" && [d.system, d.against].includes(system) && [d.system, d.against].includes(baseline),
   );
   if (!found || numberOf(found.difference) === null) return null;
-  const sign = found.system === system ? 1 : -1;
-  const ci = intervalOf(found.difference);
-  const turned = { value: sign * found.difference.value, ci: ci && (sign === 1 ? ci : [-ci[1], -ci[0]]) };
+  const turned = turnedTo(system, found, intervalOf(found.difference));
   const [ours, theirs] = [system, baseline].map((name) => run.document.systems[name].rank);
   const shared = ours && theirs && ours[0] <= theirs[1] && theirs[0] <= ours[1];
   const all = plural(comparisonsOf(run), "comparison");

@@ -5,23 +5,18 @@ const FINDING_NAMES = {
   f1_macro: "F1, macro",
   kappa: "Cohen's kappa",
   alpha_nominal: "alpha (nominal)",
-  taken_for: "taken for",
   commonest: "commonest label alone",
-  accuracy: "accuracy",
   correlation: "correlation of labels",
   changed: "labels that change, percent",
   ceiling: "noise ceiling, percent",
   changes: "labels that change on asking again, percent",
   moved_ceiling: "ceiling with emoji moved",
   unparsed: "not read",
-  posts: "posts",
   per_class: "by class",
   by_matching_pairs: "by labels that stayed",
   human_score: "people say 'same', share",
   task_score: "labels that stayed, share",
   of_groups: "over groups",
-  corrected: "corrected",
-  raw: "raw",
 };
 const UNSHOWN = new Set(["schema", "signature"]); // shown elsewhere
 
@@ -140,7 +135,7 @@ function crossTable(entries, title) {
 
 function listFinding(list, title) {
   if (!list.length) return el("p", { class: "soft" }, `${lastName(title)}: none`);
-  if (list.every((part) => part === null || typeof part !== "object"))
+  if (list.every(isPrimitive))
     return el("p", {}, `${lastName(title)}: `, words(list.join(", ")));
   if (!list.every((part) => part && !Array.isArray(part) && Object.values(part).every(isLeaf)))
     return list.map((part, k) => findings(part, `${title} ${k + 1}`, 7));

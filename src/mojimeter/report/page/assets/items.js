@@ -277,7 +277,7 @@ function failuresOf(run) {
       .map((meta) => run.items.systems?.[meta.name])
       .filter(Boolean) || [];
   const note = (table, word) => {
-    for (const key of Object.keys(table || {})) if (/^\d+$/.test(key)) found.set(Number(key), word);
+    for (const key of Object.keys(table || {})) found.set(Number(key), word);
   };
   for (const system of own) note(system.flags, "odd reply");
   for (const system of own) note(system.error, "failed");

@@ -125,7 +125,7 @@ function scoresBlock(run, kind, slice, headline, headlineLabel, headlines) {
           .filter((group) => all.some((c) => c.group === group.id && visible.some((row) => isKnown(c.get(row)))))
           .map((group) =>
             toggle(`columns-${group.id}`, group.label, shown.has(group.id), () =>
-              choose({ columns: toggledGroups(kind, group.id) }),
+              choose({ columns: toggled(state.columns, group.id) }),
             ),
           ),
       ),
@@ -251,14 +251,10 @@ function sortChoice(columns, headline) {
     : { key: headline, down: true };
 }
 
+/** The groups of columns to show; the address holds those that differ from what is usual. */
 function shownGroups(kind) {
   const changed = new Set(state.columns.split("\n").filter(Boolean));
   return new Set(kind.groups.filter((group) => group.usual !== changed.has(group.id)).map((group) => group.id));
-}
-
-/** The address holds the groups that differ from what is usual. */
-function toggledGroups(kind, id) {
-  return toggled(state.columns, id);
 }
 
 function strategyOptions(run) {
@@ -386,7 +382,7 @@ function panelSection(run) {
     "section",
     {},
     el("h3", {}, "Would other judges rank them the same?"),
-    el("p", { class: "verdict" }, words(`${panel.sentence.slice(0, 1).toUpperCase()}${panel.sentence.slice(1)}.`)),
+    el("p", { class: "verdict" }, words(sentenceCase(panel.sentence))),
     rows.length
       ? dataTable({ caption: "Ranking by the panel of judges, percent", name: "panel", columns, groups: [{ rows }] })
       : null,

@@ -88,9 +88,7 @@ function pairDetail(run, index) {
 function answersCell(run, name, condition, index) {
   const own = run.items.systems[name] || {};
   const answer = own.answer?.[condition]?.[index];
-  const failed = own.error?.[condition]?.[index];
-  if (answer === null || answer === undefined)
-    return el("span", { class: "warn" }, failed ? ["failed: ", words(failed)] : "no answer");
+  if (answer === null || answer === undefined) return el("span", { class: "warn" }, "no answer");
   return el(
     "div",
     { class: "attempt" },

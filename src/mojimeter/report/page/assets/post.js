@@ -6,7 +6,6 @@ const FLAG_WORDS = {
   wrong_count: "not as many emoji as asked for",
   repeated: "the same emoji twice",
   damaged: "half an emoji or undecodable characters",
-  missing: "no reply",
 };
 
 function postDetail(run, index) {

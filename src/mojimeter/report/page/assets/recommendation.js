@@ -250,12 +250,8 @@ const recommendation = {
       .map(([name, s]) => [name, total(s.replies?.unparsed_labels)])
       .filter(([, n]) => n);
     return [
-      failed.length
-        ? `Calls without a reply: ${failed.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ")}. They count as not preserved.`
-        : null,
-      unparsed.length
-        ? `Labels that could not be read: ${unparsed.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ")}.`
-        : null,
+      failed.length ? `Calls without a reply: ${countsText(failed)}. They count as not preserved.` : null,
+      unparsed.length ? `Labels that could not be read: ${countsText(unparsed)}.` : null,
       leaks?.count ? `${plural(leaks.count, "plain text")} still held emoji, a hint to the recommender.` : null,
       ...warnings,
     ];
@@ -322,6 +318,11 @@ function total(counts) {
   return counts && typeof counts === "object" ? Object.values(counts).reduce((sum, part) => sum + total(part), 0) : 0;
 }
 
+/** "system 3, other 1", of pairs of a name and a count. */
+function countsText(counts) {
+  return counts.map(([name, n]) => `${name} ${n.toLocaleString("en-US")}`).join(", ");
+}
+
 /** A count that should be nought; of a baseline it is what it is made to do. */
 function countCell(count, isExpected = false) {
   return el(
@@ -386,16 +387,21 @@ function againstText(run, own, differences) {
   });
 }
 
+/** A tested difference with an interval, as that of one of its systems from the other. */
+function turnedTo(system, { system: first, difference }, ci) {
+  if (first === system) return { value: difference.value, ci };
+  return { value: -difference.value, ci: ci && [-ci[1], -ci[0]] };
+}
+
 /** A system less the text alone, with the interval that decides whether they are told apart. */
 function fromText(name, differences, posts) {
   const found = differences.find(
     (d) => (d.system === name && d.against === TEXT_ALONE) || (d.against === name && d.system === TEXT_ALONE),
   );
   if (!found || numberOf(found.difference) === null) return null;
-  const sign = found.system === name ? 1 : -1;
   const atOnce = "simultaneous_ci" in found;
   const ci = atOnce ? found.simultaneous_ci : intervalOf(found.difference);
-  const turned = { value: sign * found.difference.value, ci: ci && (sign === 1 ? ci : [-ci[1], -ci[0]]) };
+  const turned = turnedTo(name, found, ci);
   const on = found.posts && found.posts !== posts ? ` on ${plural(found.posts, "post")}` : "";
   return {
     name: flat(name),

@@ -174,7 +174,7 @@ function sourceName(source) {
 function curveSection(run) {
   const rows = (run.study.g_curve || []).filter((r) => numberOf(r.g) !== null);
   if (rows.length < 2) return null;
-  const now = run.study.raters_now ?? run.document.design?.rater;
+  const now = run.study.raters_now;
   const needed = Object.entries(run.document.raters_needed || {}).map(
     ([target, estimate]) => `${neededText(estimate)} for G = ${target}`,
   );
@@ -343,10 +343,9 @@ function dotChart({ rows, title, label, zero = false }) {
 }
 
 function lengthSection(run) {
-  const { length } = run.study;
-  const columns = length?.columns;
-  if (!columns || !Object.keys(columns).length) {
-    const why = run.study.length_reason || length?.reason || "these ratings hold no length of what was rated";
+  const columns = run.study.length?.columns;
+  if (!columns) {
+    const why = run.study.length_reason;
     return el(
       "section",
       {},
@@ -388,17 +387,10 @@ function lengthOfColumn(run, name, found) {
               label: "rank at equal length",
               unit: "score",
               optional: true,
-              get: (r) => (Array.isArray(r.rank) ? r.rank[0] : (r.rank ?? null)),
-              cell: (r) => rankWord(r.rank, rows.length),
+              get: (r) => r.rank ?? null,
+              cell: (r) => (r.rank === null ? null : String(r.rank)),
             },
             { key: "win_rate", label: "wins at equal length, percent", unit: "share", get: (r) => r.win_rate },
-            {
-              key: "controlled",
-              label: "mean at average length",
-              unit: "score",
-              optional: true,
-              get: (r) => r.controlled ?? null,
-            },
             { key: "matched", label: "comparisons", unit: "count", optional: true, get: (r) => r.matched ?? null },
           ],
           groups: [{ rows }],
@@ -410,17 +402,12 @@ function lengthOfColumn(run, name, found) {
           name: `slope-${name}`,
           columns: [
             { key: "rater", label: "rater", text: true, get: (r) => r.rater, cell: (r) => named(r.rater) },
-            { key: "slope", label: "score per unit", unit: "fine", get: (r) => r.slope ?? r.within_items ?? null },
+            { key: "slope", label: "score per unit", unit: "fine", get: (r) => r.slope },
           ],
           groups: [{ rows: found.by_rater }],
         })
       : null,
   );
-}
-
-function rankWord(rank, places) {
-  if (Array.isArray(rank)) return placeCell(rank, places);
-  return rank === null || rank === undefined ? null : String(rank);
 }
 
 const AGREEMENT_NAMES = {
@@ -429,7 +416,6 @@ const AGREEMENT_NAMES = {
   pearson: "Pearson, mean of pairs",
   spearman: "Spearman, mean of pairs",
   kappas: "kappa",
-  kendall: "Kendall's tau",
 };
 
 function agreementSection(run) {
