@@ -11,14 +11,11 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("playwright")
 
-from sqlalchemy import select
-
-from mojimeter.collect.database import reading
 from mojimeter.collect.invites import renew_link
-from mojimeter.collect.schema import events
 from tests.browser import screenshot
+from tests.collect.browser_support import enter, until, values
 from tests.collect.small import SmallStudy, small_study
-from tests.collect.web_support import Server, serving, until
+from tests.collect.web_support import Server, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -41,23 +38,6 @@ def process(study: SmallStudy) -> Iterator[Server]:
 def server(process: Server) -> Server:
     """The server, running, whatever the test before left."""
     return process if process.running else process.start()
-
-
-def values(study: SmallStudy, rater: str) -> list[str]:
-    """What a rater gave, in the order in which it came."""
-    query = select(events.c.position, events.c.value).where(events.c.rater_id == rater).order_by(events.c.number)
-    with reading(study.store().engine) as connection:
-        return [f"{position}={value}" for position, value in connection.execute(query)]
-
-
-def enter(page: Page, server: Server, token: str) -> None:
-    page.goto(f"{server.url}/s/{token}")
-    page.get_by_role("button", name="Begin").click()
-    page.wait_for_url(lambda url: "/s/" not in url)
-    if page.url.endswith("/consent"):
-        page.get_by_role("button", name="I agree").click()
-        page.get_by_role("link", name="Start").click()
-    page.wait_for_selector("article")
 
 
 def at(page: Page, position: int) -> None:
@@ -85,8 +65,35 @@ def waiting(page: Page) -> int:
     return int(page.evaluate("Object.keys(localStorage).filter((k) => k.includes('-r')).length"))
 
 
+def until_said(page: Page, words: str) -> None:
+    """Wait until the line about what is saved begins with these words."""
+    until(page, f"document.getElementById('state').textContent.startsWith('{words}')")
+
+
 def saved(page: Page) -> None:
     until(page, "document.getElementById('state').textContent === 'Saved.'")
+
+
+def rate_and_save(page: Page, position: int, value: int) -> None:
+    """Rate an item, and see the next one and that it is saved."""
+    rate(page, position, value)
+    at(page, position + 1)
+    saved(page)
+
+
+def lose_network(page: Page, position: int) -> None:
+    """At an item, once the next ones have come."""
+    at(page, position)
+    ahead(page)
+    page.context.set_offline(True)
+
+
+def rate_offline_until_stuck(page: Page, value: int) -> None:
+    """Lose the network at the first item and go on as far as items have come: seven ratings wait."""
+    lose_network(page, 1)
+    for position in range(1, 8):
+        rate(page, position, value)
+    until_said(page, "No connection, and the next item is not here yet")
 
 
 def test_a_server_killed_in_the_middle_costs_no_rating_and_the_rater_goes_on(
@@ -94,14 +101,12 @@ def test_a_server_killed_in_the_middle_costs_no_rating_and_the_rater_goes_on(
 ) -> None:
     link = study.links[0]
     enter(page, server, link.token)
-    rate(page, 1, 1)
-    at(page, 2)
-    saved(page)
+    rate_and_save(page, 1, 1)
     server.kill()
     for position in (2, 3, 4):
         rate(page, position, position)
     at(page, 5)
-    until(page, "document.getElementById('state').textContent.startsWith('No connection')")
+    until_said(page, "No connection")
     assert "Not saved yet (3)" in page.inner_text("#state")
     assert waiting(page) == 3
     screenshot(page, "collect-outage", full_page=True)
@@ -113,9 +118,7 @@ def test_a_server_killed_in_the_middle_costs_no_rating_and_the_rater_goes_on(
     assert waiting(page) == 0
     assert values(study, link.rater) == ["1=1", "2=2", "3=3", "4=4"]
     page.goto(f"{server.url}/rate")
-    rate(page, 5, 5)
-    at(page, 6)
-    saved(page)
+    rate_and_save(page, 5, 5)
     assert values(study, link.rater)[-1] == "5=5"
 
 
@@ -126,16 +129,13 @@ def test_without_a_network_ratings_wait_on_the_device_even_if_the_page_is_closed
     page = open_page()
     context: BrowserContext = page.context
     enter(page, server, link.token)
-    at(page, 1)
-    ahead(page)
-    context.set_offline(True)
-    for position in range(1, 8):
-        rate(page, position, 3)
-    until(page, "document.getElementById('state').textContent.includes('next item is not here yet')")
+    rate_offline_until_stuck(page, 3)
     assert waiting(page) == 7
+    server.kill()  # a tab that closes has its network back for a moment, long enough to send one
     page.close()
     context.set_offline(False)
     assert values(study, link.rater) == []
+    server.start()
     page = context.new_page()
     page.goto(f"{server.url}/rate")
     saved(page)
@@ -148,12 +148,7 @@ def test_when_the_network_is_back_an_unfinished_wait_ends_by_itself(
     link = study.links[2]
     page = open_page()
     enter(page, server, link.token)
-    at(page, 1)
-    ahead(page)
-    page.context.set_offline(True)
-    for position in range(1, 8):
-        rate(page, position, 2)
-    until(page, "document.getElementById('state').textContent.includes('next item is not here yet')")
+    rate_offline_until_stuck(page, 2)
     page.context.set_offline(False)
     at(page, 8)
     saved(page)
@@ -185,12 +180,8 @@ def test_the_same_item_in_two_tabs_keeps_both_ratings_and_the_last_counts(
     enter(first, server, link.token)
     second = first.context.new_page()
     second.goto(f"{server.url}/rate/1")
-    rate(first, 1, 2)
-    at(first, 2)
-    saved(first)
-    rate(second, 1, 5)
-    at(second, 2)
-    saved(second)
+    rate_and_save(first, 1, 2)
+    rate_and_save(second, 1, 5)
     assert values(study, link.rater) == ["1=2", "1=5"]
     first.keyboard.press("Backspace")
     at(first, 1)
@@ -226,9 +217,7 @@ def test_the_browsers_back_button_shows_the_current_answer(page: Page, server: S
     link = study.links[6]
     enter(page, server, link.token)
     rate(page, 1, 2)
-    rate(page, 2, 4)
-    at(page, 3)
-    saved(page)
+    rate_and_save(page, 2, 4)
     page.go_back()
     at(page, 2)
     assert page.is_checked('input[value="4"]')
@@ -250,9 +239,7 @@ def test_a_rater_goes_on_with_the_same_link_on_another_device(
     link = study.links[7]
     computer = open_page()
     enter(computer, server, link.token)
-    rate(computer, 1, 1)
-    at(computer, 2)
-    saved(computer)
+    rate_and_save(computer, 1, 1)
     computer.get_by_role("button", name="Pause").click()
     assert "signed out" in computer.inner_text("main")
     phone = open_page(width=360, height=640, touch=True)
@@ -269,12 +256,10 @@ def test_a_rating_made_after_the_session_ended_is_kept_told_and_sent_after_signi
     link = study.links[8]
     page = open_page()
     enter(page, server, link.token)
-    rate(page, 1, 1)
-    at(page, 2)
-    saved(page)
+    rate_and_save(page, 1, 1)
     page.context.clear_cookies()
     rate(page, 2, 5)
-    until(page, "document.getElementById('state').textContent.includes('You were signed out')")
+    until_said(page, "Not saved yet (1): kept on this device. You were signed out")
     assert waiting(page) == 1
     enter(page, server, link.token)
     saved(page)
@@ -288,14 +273,10 @@ def test_all_that_waited_on_the_device_is_sent_after_the_link_was_renewed(
     link = study.links[11]
     page = open_page()
     enter(page, server, link.token)
-    at(page, 1)
-    ahead(page)
-    page.context.set_offline(True)
-    for position in range(1, 8):
-        rate(page, position, 4)
-    until(page, "document.getElementById('state').textContent.includes('next item is not here yet')")
+    rate_offline_until_stuck(page, 4)
+    # ends the session too: what the tab sends while it closes, when it has its network back for a moment, is refused
+    (renewed,) = renew_link(study.folder, link.rater).links
     page.close()
-    (renewed,) = renew_link(study.folder, link.rater).links  # ends the session too
     page.context.set_offline(False)
     page = page.context.new_page()
     page.goto(f"{server.url}/rate")
@@ -322,12 +303,12 @@ def test_a_correction_that_waited_when_all_was_done_is_sent_from_the_last_page(
         page.wait_for_url("**/done")
         page.get_by_role("link", name="Look at your answers").click()
         at(page, 1)
-        page.context.set_offline(True)
+        server.kill()
         rate(page, 1, 5)
-        until(page, "document.getElementById('state').textContent.startsWith('No connection')")
+        until_said(page, "No connection")
         page.close()
+        server.start()
         page = page.context.new_page()
-        page.context.set_offline(False)
         page.goto(server.url)
         page.wait_for_url("**/done")
         saved(page)
@@ -341,14 +322,12 @@ def test_of_two_answers_made_while_the_clock_went_back_the_later_one_counts(
     link = study.links[10]
     page = open_page()
     enter(page, server, link.token)
-    rate(page, 1, 3)
-    at(page, 2)
-    saved(page)
+    rate_and_save(page, 1, 3)
     page.keyboard.press("Backspace")
     at(page, 1)
     page.context.clear_cookies()
     rate(page, 1, 2)
-    until(page, "document.getElementById('state').textContent.includes('You were signed out')")
+    until_said(page, "Not saved yet (1): kept on this device. You were signed out")
     page.evaluate("Date.now = () => 1e9")  # a device whose battery was empty: 1970
     page.keyboard.press("Backspace")
     at(page, 1)
@@ -368,10 +347,10 @@ def test_a_rating_that_the_study_refuses_is_shown_as_not_saved_and_never_dropped
     at(page, 1)
     page.evaluate("document.querySelector('article').dataset.cell = '0'.repeat(32)")  # as if the study had changed
     rate(page, 1, 3)
-    until(page, "document.getElementById('state').textContent.startsWith('Not saved (1)')")
+    until_said(page, "Not saved (1)")
     rate(page, 2, 4)  # the others are not held up
     at(page, 3)
-    until(page, "document.getElementById('state').textContent.startsWith('Not saved (1)')")
+    until_said(page, "Not saved (1)")
     assert waiting(page) == 1
     assert values(study, link.rater) == ["2=4"]
     screenshot(page, "collect-refused", full_page=True)
@@ -381,13 +360,11 @@ def test_pausing_waits_until_everything_is_saved(open_page: OpenPage, server: Se
     page = open_page()
     enter(page, server, study.links[12].token)
     page.goto(f"{server.url}/rate/3")
-    at(page, 3)
-    ahead(page)
-    page.context.set_offline(True)
+    lose_network(page, 3)
     rate(page, 3, 3)
     at(page, 4)
     page.get_by_role("button", name="Pause").click()
-    until(page, "document.getElementById('state').textContent.includes('not saved yet')")
+    until_said(page, "Some answers are not saved yet")
     assert page.url.endswith("/rate/4")
     page.context.set_offline(False)
     saved(page)
@@ -402,11 +379,9 @@ def test_a_browser_that_keeps_nothing_says_so_and_still_sends(
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
     enter(page, server, study.links[13].token)
     page.goto(f"{server.url}/rate/5")
-    at(page, 5)
-    ahead(page)
-    page.context.set_offline(True)
+    lose_network(page, 5)
     rate(page, 5, 1)
-    until(page, "document.getElementById('state').textContent.includes('keep the page open')")
+    until_said(page, "This browser keeps nothing for later, so please keep the page open")
     page.context.set_offline(False)
     saved(page)
     assert "5=1" in values(study, study.links[13].rater)

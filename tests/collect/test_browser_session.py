@@ -18,11 +18,12 @@ from sqlalchemy import select
 
 from mojimeter.collect.database import reading
 from mojimeter.collect.material import Cell, Item, Material
-from mojimeter.collect.schema import checks, events
+from mojimeter.collect.schema import checks
 from mojimeter.collect.study import Scale
 from tests.browser import axe_violations, screenshot, seen
+from tests.collect.browser_support import enter, until, values
 from tests.collect.small import SmallStudy, small_study
-from tests.collect.web_support import Server, serving, until
+from tests.collect.web_support import Server, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -72,28 +73,12 @@ def server(study: SmallStudy) -> Iterator[Server]:
         yield running
 
 
-def values(study: SmallStudy, rater: str) -> list[str]:
-    """What a rater gave, in the order in which it came."""
-    query = select(events.c.position, events.c.value).where(events.c.rater_id == rater).order_by(events.c.number)
-    with reading(study.store().engine) as connection:
-        return [f"{position}={value}" for position, value in connection.execute(query)]
-
-
 def settle(page: Page, position: int) -> None:
     """Wait until an item stands in the page and everything that was given is saved."""
     # the script sets noValidate
     until(page, f"document.querySelector('article[data-position=\"{position}\"] form')?.noValidate")
     until(page, "!Object.keys(localStorage).some((k) => k.startsWith('mojimeter:') && k.includes('-r'))")
     page.wait_for_timeout(200)  # what stands there for less is taken for the second half of a double click
-
-
-def enter(page: Page, server: Server, token: str) -> None:
-    """From the link to the first item, with the mouse."""
-    page.goto(f"{server.url}/s/{token}")
-    page.get_by_role("button", name="Begin").click()
-    page.get_by_role("button", name="I agree").click()
-    page.get_by_role("link", name="Start").click()
-    page.wait_for_selector("article")
 
 
 def test_a_whole_session_by_keyboard_alone(page: Page, server: Server, study: SmallStudy) -> None:

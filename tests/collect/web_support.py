@@ -10,11 +10,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,9 +25,6 @@ from starlette.testclient import TestClient
 from mojimeter.collect.store import Store
 from mojimeter.collect.web.app import Settings, make_app
 from tests.collect.small import SmallStudy
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 MAIN = "from mojimeter.cli import main; main()"
 
@@ -149,19 +145,6 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
         yield server
     finally:
         server.kill()
-
-
-def until(page: Page, condition: str, seconds: float = 60) -> None:
-    """Wait until a JavaScript condition holds; Playwright's own way needs eval, which our pages forbid."""
-    from playwright.sync_api import Error
-
-    end = time.monotonic() + seconds
-    held = False
-    while not held:
-        assert time.monotonic() < end, f"never true: {condition}; state: {page.inner_text('body')[-300:]}"
-        page.wait_for_timeout(50)
-        with suppress(Error):  # the page is just being left for another
-            held = bool(page.evaluate(condition))
 
 
 def free_port() -> int:
