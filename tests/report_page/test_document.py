@@ -841,3 +841,16 @@ def test_a_model_or_judge_that_is_a_file_of_this_machine_is_called_by_its_last_p
     texts = found["items"].pop("text")
     assert texts[0] == "kept /home/me in a text 0 🎉"  # what people wrote is shown as they wrote it
     assert "/home/me" not in json.dumps(found)
+
+
+def test_labels_of_two_strategies_are_not_shown_at_replies_that_name_none_as_they_do_not_count(tmp_path: Path) -> None:
+    labels = {"j": {"gold": same_labels(*["positive"] * 4)}}
+    added = [
+        {"id": p["id"], "system": "m", "strategy": s, "judge": "j", "epoch": 1, "sentiment": "positive"}
+        for s in ("zeroshot", "fewshot")
+        for p in POSTS
+    ]
+    run = write_recommendation(tmp_path / "r", POSTS, {"m": ["🎉"] * 4}, labels, more={"labels": added})
+    (found,) = read_report([run])["runs"]
+    assert found["slices"][0]["systems"]["m"]["sentiment"]["value"] is None
+    assert list(found["items"]["labels"]["j"]) == ["gold"]

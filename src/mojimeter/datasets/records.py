@@ -143,6 +143,24 @@ def split_strategy(stem: str) -> tuple[str | None, str]:
     return (head, rest) if underscore and rest and head in STRATEGIES else (None, stem)
 
 
+def labels_of_strategy(labels: pl.DataFrame, strategy: str | None) -> pl.DataFrame:
+    """Which of a system's labels belong to its replies of one strategy; none may.
+
+    Where one side names no strategy, they belong together all the same: replies without a strategy take the labels of
+    the only strategy there is, replies with one take the labels without.
+
+    Args:
+        labels: of one system and one judge; any table with the column ``strategy``.
+        strategy: of the replies; None where they name none.
+    """
+    exact = labels.filter(pl.col("strategy").eq_missing(pl.lit(strategy, pl.String)))
+    if exact.height:
+        return exact
+    if strategy is None:
+        return labels if labels["strategy"].n_unique() == 1 else exact
+    return labels.filter(pl.col("strategy").is_null())
+
+
 def _require(frame: pl.DataFrame, columns: Sequence[str], where: str) -> None:
     for name in columns:
         if name not in frame.columns:

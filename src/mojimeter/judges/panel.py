@@ -82,6 +82,8 @@ def preservation_ratings(
     """
     import polars as pl
 
+    from mojimeter.datasets.records import labels_of_strategy
+
     gold = labels.filter(pl.col("system") == GOLD).sort("epoch", maintain_order=True)
     gold = gold.unique(["id", "judge"], keep="first", maintain_order=True)
     gold = gold.select("id", "judge", pl.lit(True).alias("has_gold"), *(pl.col(t).alias(f"{t}_gold") for t in tasks))
@@ -91,7 +93,7 @@ def preservation_ratings(
     empty = rated.clear().select("id", "system", "strategy", "epoch")
     replies = empty if outputs is None else outputs.select(empty.columns).cast(empty.schema)
     parts = [
-        _of_one_run(name, _labels_of_run(own, strategy), given, gold)
+        _of_one_run(name, labels_of_strategy(own, strategy), given, gold)
         for name, system, strategy, given in _runs(rated, replies)
         for own in rated.filter(pl.col("system") == system).partition_by("judge", maintain_order=True)
     ]
@@ -111,16 +113,6 @@ def _runs(rated: pl.DataFrame, replies: pl.DataFrame) -> Iterator[tuple[str, str
         name = f"{system} ({strategy or 'no strategy'})" if systems.count(system) > 1 else system
         own = (pl.col("system") == system) & pl.col("strategy").eq_missing(pl.lit(strategy, pl.String))
         yield name, system, strategy, replies.filter(own)
-
-
-def _labels_of_run(rated: pl.DataFrame, strategy: str | None) -> pl.DataFrame:
-    """The labels of one strategy; where one side names none, they belong together all the same."""
-    import polars as pl
-
-    exact = rated.filter(pl.col("strategy").eq_missing(pl.lit(strategy, pl.String)))
-    if exact.height or (strategy is None and rated["strategy"].n_unique() > 1):
-        return exact
-    return rated if strategy is None else rated.filter(pl.col("strategy").is_null())
 
 
 def _of_one_run(name: str, rated: pl.DataFrame, replies: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from mojimeter.datasets.records import GOLD, TASKS
+from mojimeter.datasets.records import GOLD, TASKS, labels_of_strategy
 from mojimeter.errors import InputError
 from mojimeter.metrics.bags import Integers
 from mojimeter.metrics.preservation import NO_EMOJI, Codes, label_codes
@@ -228,15 +228,8 @@ def _runs(outputs: pl.DataFrame, labels: pl.DataFrame | None) -> list[tuple[str,
 
 
 def _labels_of(labels: pl.DataFrame, system: str, strategy: str | None) -> pl.DataFrame | None:
-    """A system's labels; where one side names no strategy, they belong together all the same."""
-    own = labels.filter(pl.col("system") == system)
-    exact = own.filter(pl.col("strategy").eq_missing(strategy))
-    if exact.height:
-        return exact
-    if strategy is None and own["strategy"].n_unique() == 1:
-        return own
-    unnamed = own.filter(pl.col("strategy").is_null())
-    return unnamed if unnamed.height else None
+    own = labels_of_strategy(labels.filter(pl.col("system") == system), strategy)
+    return own if own.height else None
 
 
 def _attempts(

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from mojimeter import emoji
-from mojimeter.datasets.records import GOLD, TASKS
+from mojimeter.datasets.records import GOLD, TASKS, labels_of_strategy
 from mojimeter.judges.labels import LABELS
 from mojimeter.metrics.bags import Floats
 from mojimeter.metrics.corpus import Attempts
@@ -182,11 +182,7 @@ def _labels_by_system(labels: pl.DataFrame, systems: Sequence[Attempts]) -> list
     if NO_EMOJI not in names:
         out.append((NO_EMOJI, labels.filter(pl.col("system") == NO_EMOJI)))
     for s in systems:
-        own = labels.filter(pl.col("system") == s.system)
-        exact = own.filter(pl.col("strategy").eq_missing(s.strategy))
-        if exact.is_empty() and (s.strategy is None or own["strategy"].null_count() == own.height):
-            exact = own
-        out.append((s.name, exact))
+        out.append((s.name, labels_of_strategy(labels.filter(pl.col("system") == s.system), s.strategy)))
     return [(name, own) for name, own in out if own.height]
 
 
