@@ -17,14 +17,17 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from mojimeter.collect.store import open_store
 from mojimeter.collect.web.app import Settings, make_app
+from mojimeter.collect.web.connections import Connection, drop_overdue
 from mojimeter.errors import InputError
 
 #: Seconds that requests under way have to end once we were told to stop.
 _GRACE = 5
 _CLOSED_IDLE_AFTER = 65  # longer than proxies keep a connection, so that it is they who close it
+_BACKLOG = 128  # connections that are taken at once, before any of them is looked at
 
 
 class _Server(uvicorn.Server):
@@ -34,6 +37,11 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._ready = ready
         self.stopped_by: int | None = None
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:  # a tick is a tenth of a second
+            drop_overdue(self.server_state.connections)
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -65,27 +73,13 @@ def serve(folder: str | Path, host: str, port: int, settings: Settings, ready: C
         The exit code: 0, or 130 when interrupted from the keyboard.
 
     Raises:
-        InputError: no study there, or the address cannot be had.
+        InputError: no study there, the address cannot be had, or ``settings.root`` is a path of the app itself.
         Unavailable: the database cannot be reached.
     """
     store = open_store(folder)
     app = make_app(store, Path(folder), settings)
     listener = listen(host, port)
-    config = uvicorn.Config(
-        app,
-        loop="asyncio",
-        http="h11",
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=_CLOSED_IDLE_AFTER,
-        timeout_graceful_shutdown=_GRACE,
-    )
-    server = _Server(config, lambda: ready(url_of(host, listener.getsockname()[1])))
+    server = server_of(app, lambda: ready(url_of(host, listener.getsockname()[1], settings.root)))
     try:
         with suppress(asyncio.CancelledError):
             server.run([listener])
@@ -94,10 +88,30 @@ def serve(folder: str | Path, host: str, port: int, settings: Settings, ready: C
     return 130 if server.stopped_by == signal.SIGINT else 0
 
 
-def url_of(host: str, port: int) -> str:
+def server_of(app: ASGIApp, ready: Callable[[], None]) -> _Server:
+    """A server that serves the app once it is given a socket that listens."""
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=_CLOSED_IDLE_AFTER,
+        timeout_graceful_shutdown=_GRACE,
+    )
+    return _Server(config, ready)
+
+
+def url_of(host: str, port: int, root: str = "") -> str:
     """The app's address as a browser on this machine takes it."""
     shown = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-    return f"http://{shown}:{port}/"
+    return f"http://{shown}:{port}{root}/"
 
 
 def is_loopback(host: str) -> bool:
@@ -125,7 +139,7 @@ def listen(host: str, port: int) -> socket.socket:
         if sys.platform != "win32":  # there it would let two programs have the same port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(256)
+        listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
