@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -231,7 +232,7 @@ def test_a_position_that_is_none_is_no_page(made: SmallStudy, position: str) -> 
         assert client.post(f"/rate/{position}", data=form).status_code == 404
 
 
-def test_a_session_that_writes_too_fast_is_told_to_wait_and_for_how_long(tmp_path: Path) -> None:
+def test_a_rater_who_writes_too_fast_is_told_to_wait_and_for_how_long(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study", raters=2, limits=Limits(requests_a_minute=10))
     with client_of(study) as client, client_of(study) as other:
         visitor = Visitor(client, study.links[0].token).agree()
@@ -243,6 +244,21 @@ def test_a_session_that_writes_too_fast_is_told_to_wait_and_for_how_long(tmp_pat
         assert 1 <= int(answer.headers["retry-after"]) <= 60
         assert "wait" in answer.json()["error"]
         Visitor(other, study.links[1].token).agree()  # the other rater is not held up
+
+
+def test_another_session_of_the_same_rater_is_no_way_round_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "Limiter", partial(Limiter, clock=Clock()))  # on which no time passes
+    study = small_study(tmp_path / "study", raters=1, limits=Limits(requests_a_minute=10))
+    with client_of(study) as client:
+        visitor = Visitor(client, study.links[0].token).agree()
+        csrf, cell = visitor.csrf(), visitor.cell(1)
+        assert [visitor.rate(1, "3", csrf=csrf, cell=cell).status_code for _ in range(9)] == [200] * 9
+        client.cookies.clear()
+        assert visitor.enter().status_code == 303
+        assert visitor.rate(1, "3").status_code == 429
+        assert [visitor.enter().status_code for _ in range(9)] == [303] * 8 + [429]  # nor are entries without end
 
 
 def test_guessing_links_and_the_administrators_token_is_slowed_down(made: SmallStudy) -> None:

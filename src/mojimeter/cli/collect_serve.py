@@ -17,6 +17,9 @@ def command(
     allowed_host: list[str] = typer.Option(
         [], "--allowed-host", metavar="NAME", help="Answer only when called by this name; may be repeated."
     ),
+    root_path: str = typer.Option(
+        "", "--root-path", metavar="PATH", help="Serve under this path, such as /study1; links need it in --base-url."
+    ),
     log: bool = typer.Option(False, "--log", help="A line a request on stderr, without tokens or addresses."),
     json: bool = JSON_OPTION,
 ) -> None:
@@ -27,6 +30,8 @@ def command(
     mojimeter collect serve study
 
     mojimeter collect serve study --port 8080 --behind-proxy --allowed-host rate.example.org
+
+    mojimeter collect serve study --behind-proxy --root-path /study1
     """
     import json as json_module
     import os
@@ -39,7 +44,9 @@ def command(
         if find_spec(library) is None:
             raise MissingExtraError(library, "web", "The rating app")
     from mojimeter.collect.font import refresh_font
+    from mojimeter.collect.web.security import as_root
 
+    root = as_root(root_path)
     if added := refresh_font(study):
         typer.echo(f"New in the texts of study.toml, and now in the study's font: {' '.join(added)}", err=True)
     told = {
@@ -47,6 +54,7 @@ def command(
         "host": host,
         "port": port,
         "behind_proxy": behind_proxy,
+        "root": root,
         "hosts": [name.lower() for name in allowed_host],
         "log": log,
         "json": json,

@@ -22,6 +22,7 @@ def main(argument: str) -> int:
     settings = Settings(
         behind_proxy=told["behind_proxy"],
         hosts=tuple(told["hosts"]),
+        root=told["root"],
         log=_log if told["log"] else None,
     )
 

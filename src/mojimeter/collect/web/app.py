@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -32,7 +32,7 @@ from mojimeter.collect.store import Store, is_check, new_token
 from mojimeter.collect.study import FONT
 from mojimeter.collect.web.pages import Pages, Visit
 from mojimeter.collect.web.security import SECURITY_HEADERS, Limiter, forwarded, from_here, same_secret, without_secrets
-from mojimeter.errors import MojimeterError
+from mojimeter.errors import InputError, MojimeterError
 
 STATIC: Final = Path(__file__).parent / "static"
 _TYPES: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
@@ -52,12 +52,14 @@ class Settings:
     Attributes:
         behind_proxy: believe X-Forwarded-For and X-Forwarded-Proto; only where a proxy of ours sets them.
         hosts: names by which the app may be called; empty for any.
+        root: the path under which visitors find the app, as `as_root` makes it; empty for the top of its host.
         log: where one line a request goes, without tokens or addresses; None for none.
         threads: requests answered at once.
     """
 
     behind_proxy: bool = False
     hosts: tuple[str, ...] = ()
+    root: str = ""
     log: Callable[[str], None] | None = None
     threads: int = 4
 
@@ -136,7 +138,7 @@ class Site:
 
     def __init__(self, store: Store, folder: Path, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self.pages = Pages(store.config, json.loads(store.fact("emoji") or "[]"))
+        self.pages = Pages(store.config, json.loads(store.fact("emoji") or "[]"), settings.root)
         self.pool = ThreadPoolExecutor(settings.threads, thread_name_prefix="answer")
         self._name = (store.fact("study_id") or "")[:12]
         self._wrong = Limiter(_WRONG_A_MINUTE)
@@ -153,9 +155,10 @@ class Site:
 
     def enter(self, asked: Asked) -> Response:
         self._refuse_hasty(self._wrong, asked.address)
-        form = asked.form()
+        form, token = asked.form(), asked.path_values["token"]
+        self._count_write(f"/s/{token[:64]}")  # every entry is a write too
         try:
-            session = self.store.enter(asked.path_values["token"])
+            session = self.store.enter(token)
         except Refused as refused:
             self._wrong.count(asked.address)
             if refused.reason == "unknown":
@@ -381,8 +384,7 @@ class Site:
         """A rater whose own page sent this."""
         session = self._session(asked)
         self._refuse_forged(asked, session.csrf)
-        self._refuse_hasty(self._writes, session.hash)
-        self._writes.count(session.hash)
+        self._count_write(session.rater)  # not of the session: a link begins as many as its rater likes
         return session
 
     def _refuse_forged(self, asked: Asked, csrf: str) -> None:
@@ -392,6 +394,10 @@ class Site:
         if not same_secret(given, csrf):
             raise Refusal(403, "error_form")
 
+    def _count_write(self, who: str) -> None:
+        self._refuse_hasty(self._writes, who)
+        self._writes.count(who)
+
     def _refuse_hasty(self, limiter: Limiter, key: str) -> None:
         if seconds := limiter.wait(key):
             raise Refusal(429, "error_too_many", seconds)
@@ -400,8 +406,10 @@ class Site:
         return Visit(session.csrf, f"{self._name}-{session.rater}")
 
     def _cookie_name(self, asked: Asked, role: str) -> str:
-        # cookies know no ports: the study's id keeps two studies on one machine apart
-        return f"{'__Host-' if asked.secure else ''}{role}-{self._name}"
+        # cookies know no ports: the study's id keeps two studies on one machine apart. Browsers take __Host- for a
+        # cookie of the whole host only, __Secure- for one of a part of it.
+        prefix = ("__Secure-" if self.settings.root else "__Host-") if asked.secure else ""
+        return f"{prefix}{role}-{self._name}"
 
     def _cookie(self, asked: Asked, role: str) -> str:
         return asked.cookies.get(self._cookie_name(asked, role), "")
@@ -411,7 +419,7 @@ class Site:
             self._cookie_name(asked, role),
             value,
             max_age=3600 * self.store.config.session_hours,
-            path="/",
+            path=self.settings.root or "/",
             secure=asked.secure,
             httponly=True,
             samesite="strict",
@@ -420,7 +428,9 @@ class Site:
     def _drop_cookie(self, answer: Response, asked: Asked, role: str) -> None:
         name = self._cookie_name(asked, role)
         if name in asked.cookies:
-            answer.delete_cookie(name, path="/", secure=asked.secure, httponly=True, samesite="strict")
+            answer.delete_cookie(
+                name, path=self.settings.root or "/", secure=asked.secure, httponly=True, samesite="strict"
+            )
 
     # --- answering ----------------------------------------------------------------------------------------------------
 
@@ -548,7 +558,11 @@ def _real(value: object) -> float:
 
 
 def make_app(store: Store, folder: Path, settings: Settings | None = None) -> ASGIApp:
-    """The ASGI app of a study folder; ``folder`` holds the emoji font."""
+    """The ASGI app of a study folder; ``folder`` holds the emoji font.
+
+    Raises:
+        InputError: the root is a path of the app itself.
+    """
     site = Site(store, folder, settings or Settings())
     rows: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/", site.home),
@@ -577,6 +591,9 @@ def make_app(store: Store, folder: Path, settings: Settings | None = None) -> AS
         ("GET", "/font.woff2", site.font),
         ("GET", "/health", site.health),
     )
+    first = site.settings.root.split("/")[1:2]
+    if first and first[0] in {path.split("/")[1] for _, path, _ in rows}:
+        raise InputError(f"--root-path {site.settings.root}: /{first[0]} is a page of every study; choose another name")
     app = Starlette(
         routes=[Route(path, _endpoint(site, handler), methods=[method]) for method, path, handler in rows],
         exception_handlers={HTTPException: _not_found(site), Exception: _failed(site)},
@@ -667,6 +684,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         began, status = time.perf_counter(), 0
+        scope = {**scope, "path": self._inside(scope["path"])}
 
         async def with_headers(message: Message) -> None:
             nonlocal status
@@ -678,7 +696,8 @@ class Guard:
                     added["cache-control"] = "no-store"
                 if _asked(Request(scope), b"", self.site.settings).secure:
                     added["strict-transport-security"] = "max-age=31536000"
-                message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in added.items())]
+                headers = [(name, self._outside(to) if name == b"location" else to) for name, to in message["headers"]]
+                message["headers"] = [*headers, *((k.encode(), v.encode()) for k, v in added.items())]
             await send(message)
 
         try:
@@ -694,6 +713,16 @@ class Guard:
             if self.site.settings.log is not None:
                 took = (time.perf_counter() - began) * 1000
                 self.site.settings.log(f"{scope['method']} {without_secrets(scope['path'])} {status} {took:.0f} ms")
+
+    def _inside(self, path: str) -> str:
+        """A path as the app knows it, whether or not the proxy in front has taken the root off."""
+        root = self.site.settings.root
+        return path[len(root) :] or "/" if f"{path}/".startswith(f"{root}/") else path
+
+    def _outside(self, location: bytes) -> bytes:
+        """Where a redirect leads, as the visitor's browser knows it: every one leads to a page of ours."""
+        parts = urlsplit(location.decode())
+        return f"{self.site.settings.root}{parts.path}{f'?{parts.query}' if parts.query else ''}".encode()
 
     def _host_allowed(self, host: str) -> bool:
         allowed = self.site.settings.hosts

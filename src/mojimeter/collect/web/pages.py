@@ -57,14 +57,16 @@ class Pages:
     Args:
         config: the study's settings.
         emoji: those of its font, to mark them in the study's own texts.
+        root: what every link begins with: the path under which the study is served, or nothing.
     """
 
-    def __init__(self, config: StudyConfig, emoji: Iterable[str]) -> None:
+    def __init__(self, config: StudyConfig, emoji: Iterable[str], root: str = "") -> None:
         self.config = config
         self._emoji = pattern_of(emoji)
         self.words = words_of(config.words)
         self._common: dict[str, Any] = {
             "w": self.words,
+            "root": root,
             "say": self.say,
             "show": self._show,
             "prose": self._prose,

@@ -15,6 +15,8 @@ from threading import Lock
 from typing import Final
 from urllib.parse import urlsplit
 
+from mojimeter.errors import InputError
+
 CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -30,6 +32,7 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "x-robots-tag": "noindex, nofollow",
 }
+_ROOT: Final = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 _SECRET_PATH: Final = re.compile(r"^/s/.+")
 
 
@@ -54,6 +57,18 @@ def from_here(headers: Mapping[str, str], host: str) -> bool:
 def without_secrets(path: str) -> str:
     """A path as a log may hold it: the token of a start link is left out."""
     return "/s/..." if _SECRET_PATH.match(path) else re.sub(r"[^\x21-\x7e]", "?", path)[:200]
+
+
+def as_root(path: str) -> str:
+    """The path under which an app is reached, as links begin: ``/study1``; empty for the top of its host.
+
+    Raises:
+        InputError: not such a path.
+    """
+    root = f"/{path.strip('/')}".rstrip("/")
+    if root and not _ROOT.fullmatch(root):
+        raise InputError(f"--root-path {path!r}: expected a path of letters, digits, -, _, . and ~, such as /study1")
+    return root
 
 
 def forwarded(headers: Mapping[str, str], address: str, scheme: str) -> tuple[str, str]:

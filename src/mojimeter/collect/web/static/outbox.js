@@ -2,6 +2,9 @@
 // cannot overwrite each other's; sent in order; sent twice does no harm, because a key is stored once.
 const PAUSES = [1, 2, 4, 8, 15, 30]; // seconds
 
+// where the study is served: "/", or "/study1/" where it shares its host
+export const root = new URL("..", import.meta.url).pathname;
+
 export function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
@@ -27,7 +30,7 @@ export function openOutbox(box, csrf, tell) {
 
   async function send(rating) {
     try {
-      const { status, ...answer } = await fetch("/ratings", {
+      const { status, ...answer } = await fetch(`${root}ratings`, {
         method: "POST", body: JSON.stringify(rating), keepalive: true, redirect: "error",
         headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf }, signal: AbortSignal.timeout(15000),
       }).then(async (r) => ({ status: r.status, ...(await r.json()) }));

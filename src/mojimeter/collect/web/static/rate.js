@@ -1,5 +1,5 @@
 // The page on which items are rated: shows the next item at once, keeps what is not saved yet, and says so.
-import { newKey, openOutbox } from "./outbox.js";
+import { newKey, openOutbox, root } from "./outbox.js";
 import { listenToKeys } from "./keys.js";
 
 const AHEAD = 6; // items fetched at a time, so that a short outage stops nobody
@@ -45,7 +45,7 @@ function begin(known) {
 }
 
 async function fetchCells(from, count) {
-  const response = await fetch(`/cells?from=${from}&count=${count}`, { signal: AbortSignal.timeout(8000) });
+  const response = await fetch(`${root}cells?from=${from}&count=${count}`, { signal: AbortSignal.timeout(8000) });
   const answer = await response.json();
   // the session has ended, or is another rater's now
   if ((response.status === 401 && !outbox.waiting()) || (response.ok && answer.box !== box)) location.reload();
@@ -59,13 +59,13 @@ async function go(to, fresh, push = true) {
   busy = true;
   if (to > total) {
     await settled();
-    return location.assign("/");
+    return location.assign(root);
   }
   for (;;) {
     if (!fresh && ahead.has(to)) break;
     try {
       await fetchCells(to, fresh ? 1 : AHEAD);
-      if (!ahead.has(to)) return location.assign(`/rate/${to}`);
+      if (!ahead.has(to)) return location.assign(`${root}rate/${to}`);
       break;
     } catch {
       if (!ahead.has(to)) tell("unsaved", "state_wait");
@@ -74,7 +74,7 @@ async function go(to, fresh, push = true) {
     if (!ahead.has(to)) await new Promise((done) => { setTimeout(done, 2000); addEventListener("online", done); });
   }
   main.innerHTML = ahead.get(to);
-  if (push) history.pushState(null, "", `/rate/${to}`);
+  if (push) history.pushState(null, "", `${root}rate/${to}`);
   begin(fresh ? "" : given.get(to));
   outbox.drain();
   scrollTo(0, 0);
@@ -111,7 +111,7 @@ async function save() {
 main.addEventListener("submit", (event) => { event.preventDefault(); save(); });
 main.addEventListener("input", () => { document.getElementById("missing").textContent = ""; });
 main.addEventListener("click", (event) => {
-  const to = +event.target.closest("a[rel]")?.pathname.split("/")[2];
+  const to = +event.target.closest("a[rel]")?.pathname.split("/").at(-1);
   if (!to || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   go(to, true);
@@ -126,7 +126,7 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) seen += performance.now() - since;
   else since = performance.now();
 });
-addEventListener("popstate", () => go(+location.pathname.split("/")[2], true, false));
+addEventListener("popstate", () => go(+location.pathname.split("/").at(-1), true, false));
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 addEventListener("beforeunload", (event) => { if (line.textContent === say.state_no_storage) event.preventDefault(); });
 if (keys) {
