@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from io import BytesIO
 
 import pytest
 
+from mojimeter.report.page.html import render
 from tests.browser import seen
 from tests.report_page import sample
 from tests.report_page.conftest import show, wait_for_charts
@@ -109,6 +111,36 @@ def test_emoji_are_in_colour_and_each_is_one_picture(page, report_file):
         coloured = {pixel for pixel in colours(one.screenshot()) if max(pixel) - min(pixel) > 40}
         assert len(coloured) > 5, f"no colour: a text font drew {string}"
         assert one.bounding_box()["width"] < 100, f"{string} is drawn as its parts"
+
+
+def test_a_browser_that_draws_nothing_with_the_font_takes_its_own_and_says_so(page, font, tmp_path):
+    from fontTools.ttLib import TTFont
+
+    empty = TTFont(BytesIO(font))
+    del empty["COLR"], empty["CPAL"]  # what WebKit 2.50 on Debian 12 makes of the font: room for emoji, and no ink
+    empty.save(file := BytesIO())
+    report = tmp_path / "report.html"
+    report.write_text(render(sample.document(), font=file.getvalue()), encoding="utf-8")
+    show(page, report, "#tab=emoji")
+    said = page.locator("#app > .alert")
+    said.wait_for()
+    assert said.inner_text() == (
+        "This browser cannot draw the report's emoji font; emoji are drawn by this computer's own, if it has one."
+    )
+    wait_for_charts(page)
+    for drawn in page.locator(".e, .chart text").all():
+        assert "mojimeter emoji" not in drawn.evaluate("node => getComputedStyle(node).fontFamily")
+    assert seen(page).complaints == []
+
+
+def test_of_a_browser_that_draws_with_the_font_nothing_is_said(page, report_file):
+    show(page, report_file, "#tab=emoji")
+    # the page asked for it before: what it does then is done when this is
+    page.evaluate(
+        "document.fonts.load('32px \"mojimeter emoji\"', '😂').then(() => new Promise((done) => setTimeout(done)))"
+    )
+    assert page.evaluate("document.documentElement.dataset.emoji") is None
+    assert page.locator("#app > .alert").count() == 0
 
 
 def colours(png: bytes) -> list[tuple[int, int, int]]:

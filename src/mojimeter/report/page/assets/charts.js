@@ -88,7 +88,7 @@ function chartTheme() {
     paper: colour("paper"),
     series: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour(`series-${n}`)),
     font: style.getPropertyValue("--text-font").trim(),
-    emojiFont: '"mojimeter emoji","Apple Color Emoji","Segoe UI Emoji","Noto Color Emoji",sans-serif',
+    emojiFont: `${style.getPropertyValue("--emoji-font").trim()},sans-serif`,
   };
 }
 

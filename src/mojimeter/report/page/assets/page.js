@@ -32,6 +32,7 @@ async function start() {
   watchAddress();
   show();
   preparePrint(report);
+  if (await drawsNothing(report.emoji.strings)) takeSystemEmoji(app);
 }
 
 function aboutReport(report) {
