@@ -118,7 +118,7 @@ def _encodable(text: str) -> str:
 
 
 def _font_face(font: bytes) -> str:
-    """A browser without COLRv1 skips the source and takes its system's font; emoji_font.js sees to those that do not."""
+    """A browser without COLRv1 skips the source and takes its own font; emoji_font.js sees to those that do not."""
     source = f"url(data:font/woff2;base64,{base64.b64encode(font).decode('ascii')})"
     return f'@font-face{{font-family:"mojimeter emoji";src:{source} format("woff2") tech(color-COLRv1)}}'
 
