@@ -238,6 +238,27 @@ def test_equal_systems_tie_and_a_better_one_is_ahead_with_its_difference() -> No
     assert found["c", "a"]["p"] < 0.05
     assert found["a", "b"]["difference"] == {"value": 0.0, "ci": [0.0, 0.0]}
     assert found["a", "b"]["p"] == 1
+    assert (found["c", "a"]["separated"], found["a", "b"]["separated"]) == (True, False)
+
+
+def test_places_and_separated_differences_say_the_same_and_all_at_once_is_wider_than_each_by_itself() -> None:
+    rng = np.random.default_rng(5)
+    chances = {"a": 0.8, "b": 0.7, "c": 0.6, "d": 0.35}
+    rows = {
+        name: [(f"p{i}", k, RIGHT if rng.random() < chance else WRONG, None) for i in range(60) for k in "12"]
+        for name, chance in chances.items()
+    }
+    document = scored(pairs_of(60), pl.concat([answers_of(given, name) for name, given in rows.items()]))
+    found = [d for d in document["differences"] if d["measure"] == "acc_pair"]
+    for name, system in document["systems"].items():
+        better = sum(d["separated"] for d in found if d["against"] == name)
+        worse = sum(d["separated"] for d in found if d["system"] == name)
+        assert system["rank"] == [1 + better, len(chances) - worse]
+    assert {d["separated"] for d in document["differences"]} == {True, False}
+    for difference in document["differences"]:
+        (low, high), (own_low, own_high) = difference["simultaneous_ci"], difference["difference"]["ci"]
+        assert high - low > own_high - own_low
+        assert difference["separated"] == (low > 0 or high < 0)
 
 
 def test_agreement_with_people_and_kappa_are_cohens() -> None:

@@ -19,7 +19,7 @@ import polars as pl
 from mojimeter.datasets.pairs import COMPARED, CONDITIONS, ORDERS, as_answers, as_differences, as_pairs
 from mojimeter.errors import InputError
 from mojimeter.judges.labels import parse_labels
-from mojimeter.metrics.standing import rank_systems
+from mojimeter.metrics.standing import Standing, rank_systems
 from mojimeter.stats.estimate import Estimate
 from mojimeter.stats.paired import paired_difference
 from mojimeter.stats.resample import Floats, bootstrap
@@ -87,7 +87,8 @@ class DisambiguationScores:
         data: ``pairs``, counts by category and language, and ``balanced`` (pairs with one literal and one figurative
             reading, on which bias rests).
         systems: by pair accuracy, best first.
-        differences: for every two systems and both accuracies the paired difference.
+        differences: for every two systems and both accuracies the paired difference, with the interval that holds for
+            all pairs of systems at once and whether it leaves out 0 (``separated``); places rest on ``acc_pair``.
         verifier: its name and how it agrees with people; more where it was measured otherwise.
         warnings: what was left out or looks wrong, one sentence each.
         calls: model calls made and saved for these numbers (none, when scored from files).
@@ -176,14 +177,8 @@ def score_disambiguation(
         )
     names = answers_frame["system"].unique(maintain_order=True).to_list()
     at_work = [_System(name, pairs_frame, answers_frame, differences_frame) for name in names]
-    standing = rank_systems(
-        names,
-        [system.both_right for system in at_work],
-        np.arange(pairs_frame.height),
-        pairs_frame.height,
-        draws=draws,
-        seed=seed,
-    )
+    standings = {measure: _standing(at_work, measure, draws, seed) for measure in ("acc_pair", "acc_query")}
+    standing = standings["acc_pair"]
     scored = [
         _scores(system, pairs_frame, rank, draws, seed) for system, rank in zip(at_work, standing.ranks, strict=True)
     ]
@@ -200,7 +195,7 @@ def score_disambiguation(
         signature=_signature(pairs_frame, verifier, prompt, draws, seed),
         data=_data(pairs_frame),
         systems={names[i]: scored[i] for i in order},
-        differences=_paired_differences([at_work[i] for i in order], draws, seed),
+        differences=_paired_differences(at_work, order, standings, draws, seed),
         verifier={**facts, **(verifier_facts or {})},
         warnings=tuple(warnings),
     )
@@ -228,16 +223,10 @@ class _System:
         self.differs = self._differences(differences, shape)
 
     @property
-    def both_right(self) -> Floats:
-        """1 where both answers are right, 0 where one is not, NaN where a verdict is not known."""
-        both: Floats = self.right["1"] * self.right["2"]
-        return both
-
-    @property
-    def share_right(self) -> Floats:
-        """0, 0.5 or 1 a pair; NaN where a verdict is not known."""
-        share: Floats = (self.right["1"] + self.right["2"]) / 2.0
-        return share
+    def by_pair(self) -> dict[str, Floats]:
+        """Each accuracy on each pair; NaN where one of its two verdicts is not known."""
+        first, second = self.right["1"], self.right["2"]
+        return {"acc_pair": first * second, "acc_query": (first + second) / 2.0}
 
     def _take(self, row: Mapping[str, Any]) -> None:
         place, k = self.row[row["id"]], row["condition"]
@@ -340,7 +329,7 @@ class _Columns:
             if not system.has_verdicts:
                 return NO_VERDICTS
             if name == "acc_pair":
-                return _ratio(system.both_right), _share, "no pair has both verdicts"
+                return _ratio(system.by_pair["acc_pair"]), _share, "no pair has both verdicts"
             each = np.hstack([_ratio(right["1"]), _ratio(right["2"])])
             if name in ("acc_1", "acc_2"):
                 return _ratio(right[name[-1]]), _share, f"no verdict under context {name[-1]}"
@@ -349,7 +338,7 @@ class _Columns:
             reason = "no verdict under one of the contexts"
             if name == "acc_pair_if_independent":
                 return each, _product, reason
-            return np.hstack([_ratio(system.both_right), each]), _gain, "no pair has both verdicts"
+            return np.hstack([_ratio(system.by_pair["acc_pair"]), each]), _gain, "no pair has both verdicts"
         if name.startswith("strings_"):
             return self._strings(name.removeprefix("strings_"))
         if name.startswith("bias"):
@@ -418,25 +407,35 @@ def _unequal(first: Sequence[str | None], second: Sequence[str | None]) -> Float
     )
 
 
-def _paired_differences(systems: Sequence[_System], draws: int, seed: int) -> tuple[Mapping[str, Any], ...]:
+def _standing(systems: Sequence[_System], measure: str, draws: int, seed: int) -> Standing:
+    """All systems compared at once by one of the accuracies."""
+    names, values = [system.name for system in systems], [system.by_pair[measure] for system in systems]
+    count = len(values[0])
+    return rank_systems(names, values, np.arange(count), count, draws=draws, seed=seed)
+
+
+def _paired_differences(
+    systems: Sequence[_System], order: Sequence[int], standings: Mapping[str, Standing], draws: int, seed: int
+) -> tuple[Mapping[str, Any], ...]:
     """Every two systems on the pairs whose verdicts both know, the better one first."""
     found: list[Mapping[str, Any]] = []
-    for measure in ("acc_pair", "acc_query"):
-        values = [s.both_right if measure == "acc_pair" else s.share_right for s in systems]
-        for i, j in combinations(range(len(systems)), 2):
-            common = np.isfinite(values[i]) & np.isfinite(values[j])
+    for measure, standing in standings.items():
+        for i, j in combinations(order, 2):
+            first, second = systems[i].by_pair[measure], systems[j].by_pair[measure]
+            common = np.isfinite(first) & np.isfinite(second)
             if not common.any():
                 continue
-            compared = paired_difference(values[i][common], values[j][common], draws=draws, seed=seed)
+            difference = paired_difference(first[common], second[common], draws=draws, seed=seed)
             found.append(
                 {
                     "system": systems[i].name,
                     "against": systems[j].name,
                     "measure": measure,
-                    "difference": compared.difference,
-                    "p": compared.p,
-                    "detectable": compared.detectable,
-                    "pairs": compared.posts,
+                    "difference": difference.difference,
+                    **standing.compared.verdict(i, j),
+                    "p": difference.p,
+                    "detectable": difference.detectable,
+                    "pairs": difference.posts,
                 }
             )
     return tuple(found)

@@ -15,7 +15,7 @@ from mojimeter.metrics.bags import Floats, Integers
 from mojimeter.metrics.preservation import NO_EMOJI
 from mojimeter.stats.estimate import Estimate
 from mojimeter.stats.paired import detectable_difference, sign_flip_p, standard_error
-from mojimeter.stats.ranks import all_pairs, compare_all, rank_ranges
+from mojimeter.stats.ranks import Comparisons, all_pairs, compare_all, rank_ranges
 from mojimeter.stats.resample import percentile_interval, resample, sum_by_cluster
 
 
@@ -27,11 +27,13 @@ class Standing:
         values: each system's mean over its posts; systems without a value are not in it.
         ranks: (best, worst) place, in the order of the systems given.
         differences: paired differences against the text alone and against the best system.
+        compared: all pairs at once, by their places in the order of the systems given.
     """
 
     values: Mapping[str, float]
     ranks: list[tuple[int, int]]
     differences: tuple[Mapping[str, Any], ...]
+    compared: Comparisons
 
 
 def rank_systems(
@@ -63,20 +65,18 @@ def rank_systems(
         if not np.isfinite(observed[place]):
             continue
         by_author, counts = sign * table[:, 2 * place], table[:, 2 * place + 1]
-        value, margin = sign * float(observed[place]), float(compared.margins[place])
         differences.append(
             {
                 "system": names[i],
                 "against": names[j],
-                "difference": Estimate(value, percentile_interval(sign * drawn[:, place])),
-                "simultaneous_ci": [value - margin, value + margin] if np.isfinite(margin) else None,
-                "separated": bool(abs(value) > margin),
+                "difference": Estimate(sign * float(observed[place]), percentile_interval(sign * drawn[:, place])),
+                **compared.verdict(i, j),
                 "p": sign_flip_p(by_author[counts > 0], draws=draws, seed=seed),
                 "detectable": detectable_difference(standard_error(by_author, counts)),
                 "posts": int(counts.sum()),
             }
         )
-    return Standing(values, rank_ranges(len(names), compared), tuple(differences))
+    return Standing(values, rank_ranges(len(names), compared), tuple(differences), compared)
 
 
 def _wanted(names: list[str], values: Mapping[str, float]) -> list[tuple[int, int]]:

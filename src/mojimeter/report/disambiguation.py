@@ -13,6 +13,7 @@ from rich.table import Table
 
 from mojimeter.errors import GateError, InputError
 from mojimeter.report.gates import Gate, is_baseline
+from mojimeter.report.terminal import told_apart
 
 _CATEGORIES = ("situation", "relation", "tone", "community")
 _COUNTS = {
@@ -163,7 +164,8 @@ def _differences(document: Mapping[str, Any]) -> list[str]:
         if ci is not None:
             low, high = sorted(100 * sign * bound + 0.0 for bound in ci)
             text += f" [{low:.1f}, {high:.1f}]"
-        lines.append(text + ("" if found["p"] is None else f", p {found['p']:.3f}"))
+        text += "" if found["p"] is None else f", p {found['p']:.3f}"
+        lines.append(f"{text}: {told_apart(found)}")
     return ["Differences of pair accuracy, points:", *lines] if lines else []
 
 

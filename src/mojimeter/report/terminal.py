@@ -257,14 +257,21 @@ def _difference(difference: Mapping[str, Any]) -> str:
     value = sign * difference["difference"]["value"] + 0.0  # no minus zero
     text = f"{plain(system)} minus {plain(against)}: {value:+.2f}"
     ci = difference["difference"].get("ci")
-    verdict = "different" if difference["separated"] else "a tie"
     if ci is not None:
         low, high = sorted(sign * bound + 0.0 for bound in ci)
         text += f", 95% interval [{low:.2f}, {high:.2f}]"
-        if not difference["separated"] and (low > 0 or high < 0):
-            # its own interval leaves 0 out, but so would one of many by chance: the places allow for that
-            verdict = "different by itself, a tie once all pairs are compared at once"
-    return f"{text}: {verdict}."
+    return f"{text}: {told_apart(difference)}."
+
+
+def told_apart(difference: Mapping[str, Any]) -> str:
+    """Whether a run's tested difference is one, in words."""
+    if difference["separated"]:
+        return "different"
+    low, high = difference["difference"].get("ci") or (0.0, 0.0)
+    if low > 0 or high < 0:
+        # its own interval leaves 0 out, but so would one of many by chance: the places allow for that
+        return "different by itself, a tie once all pairs are compared at once"
+    return "a tie"
 
 
 def _table() -> Table:

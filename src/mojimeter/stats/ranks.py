@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,19 @@ class Comparisons:
     pairs: tuple[tuple[int, int], ...]
     differences: Floats
     margins: Floats
+
+    def between(self, i: int, j: int) -> tuple[float, float]:
+        """Difference i minus j and its margin; the pair may be given in either order."""
+        place, turn = (self.pairs.index((i, j)), 1.0) if i < j else (self.pairs.index((j, i)), -1.0)
+        return turn * float(self.differences[place]), float(self.margins[place])
+
+    def verdict(self, i: int, j: int) -> dict[str, Any]:
+        """``simultaneous_ci`` of i minus j (None where nothing can be said), and whether they are ``separated``."""
+        value, margin = self.between(i, j)
+        return {
+            "simultaneous_ci": [value - margin, value + margin] if np.isfinite(margin) else None,
+            "separated": bool(abs(value) > margin),
+        }
 
     def surely(self, sign: int, system: int) -> int:
         """How many systems are surely better (``sign`` +1) or surely worse (-1) than ``system``."""

@@ -173,10 +173,15 @@ function againstBaseline(run, system, baseline) {
   if (!found || numberOf(found.difference) === null) return null;
   const turned = turnedTo(system, found, intervalOf(found.difference));
   const [ours, theirs] = [system, baseline].map((name) => run.document.systems[name].rank);
-  const shared = ours && theirs && ours[0] <= theirs[1] && theirs[0] <= ours[1];
+  // a document that an earlier version saved has only places
+  const tied = found.separated === undefined ? placesOverlap(ours, theirs) : !found.separated;
   const all = plural(comparisonsOf(run), "comparison");
   return (
     `That is ${sentenceNumber(turned, "share", true)} points against ${flat(baseline)} (p ${probability(found.p)?.replace(/^([^<])/, "= $1")})` +
-    (shared ? `, by itself; with all ${all} in mind their places overlap.` : ".")
+    (tied ? `, by itself; with all ${all} at once they are a tie.` : ".")
   );
+}
+
+function placesOverlap(ours, theirs) {
+  return ours && theirs && ours[0] <= theirs[1] && theirs[0] <= ours[1];
 }
