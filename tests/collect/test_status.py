@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import io
+import random
+from collections import Counter
 from pathlib import Path
+from statistics import median
 
 import pytest
 
+from mojimeter.collect.current import current_ratings
+from mojimeter.collect.database import reading
 from mojimeter.collect.invites import invite
-from mojimeter.collect.status import RaterStatus, StudyStatus, study_status
+from mojimeter.collect.status import RaterStatus, StudyStatus, is_main, study_status
 from mojimeter.collect.status_screen import status_table
 from mojimeter.collect.store import Store
 from tests.collect.simulated import rate_all
@@ -95,6 +100,46 @@ def test_changed_ratings_and_wrong_checks_are_seen(tmp_path: Path) -> None:
     assert found.changed == 1
     assert (found.attention_passed, found.attention_given) == (0, 1)
     assert found.repeats_given == 2
+
+
+def test_what_the_database_counts_is_what_is_there_row_by_row(tmp_path: Path, database: str) -> None:
+    study = small_study(tmp_path / "study", raters=4, items=4, attention=2, repeats=0.5, database_url=database)
+    store, chance = study.store(), random.Random(8)
+    for link in study.links:
+        store.consent(link.rater)
+        pages = store.pages(link.rater, 1, 100)
+        for k in range(30):  # some never, some several times
+            page = chance.choice(pages[chance.randrange(3) :])
+            value, took = str(chance.randint(4, 5)), chance.randint(1, 9000)
+            rated = {"position": page.position, "cell_id": page.cell_id, "value": value, "duration_ms": took}
+            store.rate(link.rater, key=f"key-{link.rater}-{k}", shown_at=0.0, **rated)
+    store.withdraw("r02")
+    status = study_status(store)
+    with reading(store.engine) as connection:
+        asked = list(current_ratings(connection))
+    cells: Counter[str] = Counter()
+    for found in status.raters:
+        mine = {row.position: row for row in asked if row.rater == found.rater}
+        given = [row for row in mine.values() if row.value is not None]
+        first = [row for row in given if is_main(row)]
+        cells.update(row.cell for row in first if found.rater != "r02")
+        checked = [row for row in given if row.kind == "attention"]
+        pairs = [(row.value, mine[row.repeat_of].value) for row in given if row.repeat_of is not None]
+        both = [a == b for a, b in pairs if b is not None]
+        assert (found.done, found.total) == (len(given), len(mine))
+        assert (found.main_done, found.main_total) == (len(first), sum(map(is_main, mine.values())))
+        assert found.changed == sum(row.times > 1 for row in given) > 0
+        assert found.last_seen == max(row.received_at for row in given)
+        assert found.median_seconds == median(row.duration_ms for row in given if row.kind == "main") / 1000
+        assert (found.attention_passed, found.attention_given) == (
+            sum(row.value == row.expected for row in checked),
+            len(checked),
+        )
+        assert (found.repeats_agreed, found.repeats_given) == (sum(both), len(both))
+    assert status.ratings == cells.total()
+    assert status.cells_without_rating == status.cells - len(cells)
+    assert status.ratings_per_cell[1] == max(cells.values())
+    store.engine.dispose()
 
 
 def test_a_study_without_raters_is_empty_and_not_an_error(tmp_path: Path) -> None:

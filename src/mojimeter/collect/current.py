@@ -1,4 +1,4 @@
-"""What every rater was asked and what counts as the answer: the one query that status and export share.
+"""What every rater was asked and what counts as the answer, row by row, for what is exported.
 
 A later rating of a position counts instead of the earlier ones, which are there and are counted. Knows the tables;
 nothing of what is done with the rows.

@@ -5,19 +5,17 @@ Knows the store; imports nothing heavy, because the administrator's page shows i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
-from statistics import median
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, func, select
 
-from mojimeter.collect.current import current_ratings
+from mojimeter.collect.counts import Counts, count_ratings
 from mojimeter.collect.database import reading
-from mojimeter.collect.schema import cells, checks, raters
+from mojimeter.collect.schema import checks, raters
 from mojimeter.collect.store import Store
-from mojimeter.collect.study import Form, StudyConfig
+from mojimeter.collect.study import Form
 
 State = Literal["invited", "started", "done", "withdrawn", "revoked", "expired"]
 
@@ -112,17 +110,12 @@ def study_status(store: Store) -> StudyStatus:
         Unavailable: the database cannot be used.
     """
     now = store.now()
-    found: dict[str, RaterStatus] = {}
     with reading(store.engine, snapshot=True) as connection:
         people = connection.execute(select(raters).order_by(func.length(raters.c.id), raters.c.id)).all()
         colours = latest_checks(connection)
-        per_cell = dict.fromkeys(connection.execute(select(cells.c.id).where(cells.c.kind == "main")).scalars(), 0)
-        by_name = {person.id: person for person in people}
-        for name, rows in groupby(current_ratings(connection), key=lambda row: row.rater):
-            person = by_name[name]
-            counted = None if person.withdrawn is not None else per_cell
-            found[name] = _rater_status(person, rows, store.config, colours.get(name), now, counted)
-    every = tuple(found[p.id] for p in people if p.id in found)
+        withdrew = {person.id for person in people if person.withdrawn is not None}
+        counts, per_cell = count_ratings(connection, store.config, leave_out=withdrew)
+    every = tuple(_rater_status(p, counts[p.id], colours.get(p.id), now) for p in people if p.id in counts)
     left = {
         state: sum(r.main_total - r.main_done for r in every if r.state == state)
         for state in ("invited", "started", "withdrawn", "revoked", "expired")
@@ -159,55 +152,22 @@ def is_main(row: Row[Any]) -> bool:
     return bool(row.kind == "main" and row.repeat_of is None)
 
 
-def _rater_status(
-    person: Row[Any],
-    rows: Iterable[Row[Any]],
-    config: StudyConfig,
-    emoji_ok: bool | None,
-    now: float,
-    per_cell: dict[str, int] | None,
-) -> RaterStatus:
-    total = done = main_total = main_done = changed = 0
-    given = {"attention": 0, "repeats": 0}
-    good = {"attention": 0, "repeats": 0}
-    values: dict[int, str] = {}
-    seconds, last = [], None
-    for row in rows:
-        total += 1
-        main_total += is_main(row)
-        if row.value is None:
-            continue
-        done += 1
-        changed += row.times > 1
-        last = max(last or 0.0, row.received_at)
-        values[row.position] = row.value
-        if is_main(row):
-            main_done += 1
-            if per_cell is not None:
-                per_cell[row.cell] += 1
-        if row.kind == "main":
-            seconds.append(row.duration_ms / 1000)
-        if row.kind == "attention":
-            given["attention"] += 1
-            good["attention"] += config.passes(row.expected, row.value)
-        if row.repeat_of is not None and row.repeat_of in values:
-            given["repeats"] += 1
-            good["repeats"] += values[row.repeat_of] == row.value
+def _rater_status(person: Row[Any], counts: Counts, emoji_ok: bool | None, now: float) -> RaterStatus:
     return RaterStatus(
         rater=person.id,
-        state=_state(person, done, total, now),
-        done=done,
-        total=total,
-        main_done=main_done,
-        main_total=main_total,
-        median_seconds=median(seconds) if seconds else None,
-        attention_passed=good["attention"],
-        attention_given=given["attention"],
-        repeats_agreed=good["repeats"],
-        repeats_given=given["repeats"],
-        changed=changed,
+        state=_state(person, counts.done, counts.total, now),
+        done=counts.done,
+        total=counts.total,
+        main_done=counts.main_done,
+        main_total=counts.main_total,
+        median_seconds=None if counts.median_ms is None else counts.median_ms / 1000,
+        attention_passed=counts.attention_passed,
+        attention_given=counts.attention_given,
+        repeats_agreed=counts.repeats_agreed,
+        repeats_given=counts.repeats_given,
+        changed=counts.changed,
         emoji_ok=emoji_ok,
-        last_seen=last,
+        last_seen=counts.last_seen,
         external_id=person.external_id,
     )
 
