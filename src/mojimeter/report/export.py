@@ -2,19 +2,19 @@
 
 A table has the headline score with its interval, the places that the data leave open, and marks of what a reader must
 know; baselines stand below a rule, and the caption carries the signature. What a cell says is decided once
-(``tables_of``) and written twice. Reads the page document; names are other people's, so every text is escaped.
+(``tables_of``) and written twice (``latex``, ``markdown``). Reads the page document.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mojimeter.datasets.records import TASKS
-from mojimeter.report.plain import plain
+from mojimeter.report.latex import latex_of
+from mojimeter.report.markdown import markdown_of
 from mojimeter.report.sentences import PERCEIVED, names_of, sentence
+from mojimeter.report.text_table import TIE, Row, TextTable
 
 _RANKED = {
     "average": "labels preserved, percent, mean of the tasks",
@@ -25,57 +25,23 @@ _PLACES = (
     "Place: all that these data leave open at 95%, all pairs compared at once; "
     "{tie}: shares a place with another system."
 )
-TIE = "="
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One system: its name, and a cell a column; ``aside`` puts it below the rule."""
-
-    cells: tuple[str, ...]
-    aside: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table of text.
-
-    Attributes:
-        name: of the run.
-        columns: headings; the first two columns are text (place and system), the rest numbers.
-        rows: best first, those that stand aside last.
-        caption: what the numbers are, sentence by sentence.
-        signature: of the run, where it has one.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    caption: tuple[str, ...]
-    signature: str | None
+_SIZES = ("posts", "authors", "pairs", "items", "raters")
+_NOT_READ = ("unparsed", "unread", "missing", "left_out")
 
 
 def to_latex(document: Mapping[str, Any]) -> str:
-    """LaTeX: a ``table`` environment a run, for ``booktabs``; plain ASCII but for letters of names.
+    """LaTeX for an ``input``, with ``booktabs`` and ``graphicx``: a float a run, several for a long one.
 
     Args:
         document: the page document.
     """
-    tables = "\n".join(_latex_table(table) for table in tables_of(document))
-    title = _comment(document["title"])
-    head = f"% {title}\n% mojimeter {_comment(document['version'])}; needs \\usepackage{{booktabs}}\n"
-    return head + "\n" + tables
+    return latex_of(tables_of(document), document["title"], document["version"])
 
 
 def to_markdown(document: Mapping[str, Any]) -> str:
     """Markdown (GitHub's tables): a heading, a table and a caption a run."""
-    tables = tables_of(document)
-    # a report of one run is called as the run is, unless it was given a title: once is enough
-    named = [table.name for table in tables] == [document["title"]]
-    parts = [] if named else [f"# {_markdown(document['title'])}", ""]
-    for table in tables:
-        parts += [*_markdown_table(table, "#" if named else "##"), ""]
-    return "\n".join(parts)
+    return markdown_of(tables_of(document), document["title"])
 
 
 def tables_of(document: Mapping[str, Any]) -> list[TextTable]:
@@ -181,8 +147,40 @@ def _rating_study(run: Mapping[str, Any]) -> TextTable:
 def _judge(run: Mapping[str, Any]) -> TextTable:
     """Every number of a judge's results that has a value, by where it stands in the document."""
     rows = [Row((" / ".join(path), _with_interval(found, 3))) for path, found in _estimates(run["document"], ())]
-    caption = (f"{run['name']}: {run['command']}, with 95% intervals.",)
-    return TextTable(run["name"], ("measure", "value"), tuple(rows), caption, run["signature"])
+    sizes = [f"{found:,} {what}" for what in _SIZES if isinstance(found := run["document"].get(what), int)]
+    rests = f"; {', '.join(sizes)}" if sizes else ""
+    caption = [
+        f"{run['name']}: {run['command']}, with 95% intervals{rests}.",
+        *_sentences(_told_beside(run["document"]), run),
+        *_sentences(run["notes"], run),
+    ]
+    if any({"age", "gender"} & set(path) for path, _ in _estimates(run["document"], ())):
+        caption.append(PERCEIVED)
+    return TextTable(run["name"], ("measure", "value"), tuple(rows), tuple(caption), run["signature"], texts=1)
+
+
+def _told_beside(document: Mapping[str, Any]) -> list[str]:
+    """A judge's warnings, and what it says was not read, is missing or could not be used."""
+    leaves = list(_leaves(document, ()))
+    counts = [
+        f"{' / '.join(path)}: {found:,}"
+        for path, found in leaves
+        if type(found) is int and found and set(_NOT_READ) & set(path)
+    ]
+    told = [found for path, found in leaves if isinstance(found, str) and path[0] == "warnings"]
+    told += [f"{path[-1]}: {found}" for path, found in leaves if isinstance(found, str) and path[0] == "unusable"]
+    return [*told, *([f"not in these numbers: {', '.join(counts)}"] if counts else [])]
+
+
+def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from _leaves(one, (*path, str(name)))
+    elif isinstance(value, list):
+        for number, one in enumerate(value, 1):
+            yield from _leaves(one, (*path, _named(one, number)))
+    else:
+        yield path, value
 
 
 def _estimates(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
@@ -302,119 +300,3 @@ def _with_interval(estimate: Mapping[str, Any], digits: int = 1) -> str:
     if estimate["value"] is None or not ci or None in ci:
         return _number(estimate, digits)
     return f"{_number(estimate, digits)} [{ci[0]:.{digits}f}, {ci[1]:.{digits}f}]"
-
-
-# LaTeX ---------------------------------------------------------------------------------------------------------------
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"{\char34}",
-    "`": r"\textasciigrave{}",
-}
-
-
-def escape_latex(text: str) -> str:
-    r"""Any text as LaTeX that prints it, on one line; emoji, which papers' fonts lack, by their names in brackets.
-
-    >>> print(escape_latex("50% of_it {a}"))
-    50\% of\_it \{a\}
-    """
-    from mojimeter import emoji
-
-    text = plain(text)
-    pieces, at = [], 0
-    for start, end in emoji.spans(text):
-        pieces += [text[at:start], f"[{emoji.name(text[start:end])}]"]
-        at = end
-    escaped = "".join(_LATEX.get(c, c) for c in "".join([*pieces, text[at:]]))
-    return escaped.replace("--", "-{}-").replace("''", "'{}'")  # else dashes and closing quotes
-
-
-def _comment(text: str) -> str:
-    """A text for a line of comment, which ends where the line does."""
-    return re.sub(r"[^\x20-\x7e]", "?", plain(text))
-
-
-def _latex_table(table: TextTable) -> str:
-    columns = "ll" + "r" * (len(table.columns) - 2)
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(escape_latex(name) for name in table.columns) + r" \\",
-        r"\midrule",
-    ]
-    for number, row in enumerate(table.rows):
-        if row.aside and number and not table.rows[number - 1].aside:
-            lines.append(r"\midrule")
-        lines.append(" & ".join(_latex_cell(cell) for cell in row.cells) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{_latex_caption(table)}}}", r"\end{table}", ""]
-    return "\n".join(lines)
-
-
-def _latex_cell(cell: str) -> str:
-    """A cell; a bracket at its start would be read as an option of the line break before it."""
-    text = escape_latex(cell)
-    if re.fullmatch(r"\d+-\d+=?", cell):
-        text = text.replace("-", "--")
-    text = re.sub(r"^-(?=\d)", "$-$", text)
-    return f"{{}}{text}" if text.startswith("[") else text
-
-
-def _latex_caption(table: TextTable) -> str:
-    said = " ".join(escape_latex(sentence) for sentence in table.caption)
-    if table.signature is None:
-        return said
-    # the signature is one long word: break it where its parts end
-    parts = table.signature.split("|")
-    return said + r" Signature: \texttt{" + r"\textbar{}\allowbreak ".join(escape_latex(part) for part in parts) + "}."
-
-
-# Markdown ------------------------------------------------------------------------------------------------------------
-
-
-def _markdown(text: str) -> str:
-    """Any text as Markdown that shows it, on one line: no markup, no HTML, no new cell."""
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|~$&])", r"\\\1", plain(text))
-
-
-def _code(text: str) -> str:
-    """A text as code of one line; a fence longer than any row of backticks in it."""
-    shown = plain(text)
-    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
-    space = " " if shown[:1] in ("`", " ") or shown[-1:] in ("`", " ") else ""
-    return f"{fence}{space}{shown}{space}{fence}"
-
-
-def _markdown_table(table: TextTable, heading: str) -> list[str]:
-    lines = [f"{heading} {_markdown(table.name)}", ""]
-    if table.rows:
-        lines.append("| " + " | ".join(_markdown(name) for name in table.columns) + " |")
-        lines.append("|" + "|".join([":---"] * 2 + ["---:"] * (len(table.columns) - 2)) + "|")
-        for number, row in enumerate(table.rows):
-            if row.aside and number and not table.rows[number - 1].aside:
-                lines.append("|" + " |" * len(table.columns))  # Markdown has no rule: an empty row
-            lines.append("| " + " | ".join(_markdown_cell(cell) for cell in row.cells) + " |")
-        lines.append("")
-    lines.append(" ".join(_markdown(sentence) for sentence in table.caption))
-    if table.signature is not None:
-        lines += ["", "Signature: " + _code(table.signature)]
-    return lines
-
-
-def _markdown_cell(cell: str) -> str:
-    """A cell; numbers with their intervals are left readable."""
-    return cell if re.fullmatch(r"[-\d., \[\]=]*", cell) and "](" not in cell else _markdown(cell)
