@@ -177,13 +177,15 @@ def test_what_a_judge_did_not_read_and_what_could_not_be_used_stands_in_the_capt
     (tmp_path / "a.json").write_text(
         '{"schema": 1, "truth": "posts", "posts": 1240, "authors": 29, "unusable": {"c": "labels nothing"}, "judges": '
         '{"m/j": {"stance": {"posts": 240, "unparsed": 3, "kappa": {"value": 0.5, "ci": [0.4, 0.6]}}, '
-        '"emotion": {"posts": 240, "unparsed": 0}}}, "differences": [], "warnings": ["few posts"]}',
+        '"emotion": {"posts": 240, "unparsed": 0}}}, "differences": [], '
+        '"warnings": ["few posts", "m/j: few words"], "left_out": ["x", "y"]}',
         encoding="utf-8",
     )
     (table,) = tables_of(read_report([tmp_path / "a.json"]))
     assert table.caption == (
         "a: judge accuracy, with 95% intervals; 1,240 posts, 29 authors.",
         "Few posts.",
-        "C: labels nothing.",
-        "Not in these numbers: judges / m/j / stance / unparsed: 3.",
+        "m/j: few words.",  # a name is never given a capital
+        "c: labels nothing.",
+        "Not in these numbers: judges / m/j / stance / unparsed: 3, left_out: x, left_out: y.",
     )

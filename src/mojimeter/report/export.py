@@ -151,7 +151,7 @@ def _judge(run: Mapping[str, Any]) -> TextTable:
     rests = f"; {', '.join(sizes)}" if sizes else ""
     caption = [
         f"{run['name']}: {run['command']}, with 95% intervals{rests}.",
-        *_sentences(_told_beside(run["document"]), run),
+        *_told_beside(run["document"]),
         *_sentences(run["notes"], run),
     ]
     if any({"age", "gender"} & set(path) for path, _ in _estimates(run["document"], ())):
@@ -160,16 +160,18 @@ def _judge(run: Mapping[str, Any]) -> TextTable:
 
 
 def _told_beside(document: Mapping[str, Any]) -> list[str]:
-    """A judge's warnings, and what it says was not read, is missing or could not be used."""
+    """A judge's warnings, and what it says was not read, is missing, was left out or could not be used."""
     leaves = list(_leaves(document, ()))
-    counts = [
-        f"{' / '.join(path)}: {found:,}"
-        for path, found in leaves
-        if type(found) is int and found and set(_NOT_READ) & set(path)
-    ]
-    told = [found for path, found in leaves if isinstance(found, str) and path[0] == "warnings"]
-    told += [f"{path[-1]}: {found}" for path, found in leaves if isinstance(found, str) and path[0] == "unusable"]
-    return [*told, *([f"not in these numbers: {', '.join(counts)}"] if counts else [])]
+    found = [(path, leaf) for path, leaf in leaves if set(_NOT_READ) & set(path)]
+    beside = [f"{' / '.join(path)}: {leaf:,}" for path, leaf in found if type(leaf) is int and leaf]
+    beside += [f"{path[-2:][0]}: {leaf}" for path, leaf in found if isinstance(leaf, str)]  # one of a list of names
+    unusable = {path[-1]: leaf for path, leaf in leaves if path[0] == "unusable" and isinstance(leaf, str)}
+    names = {path[1] for path, _ in leaves if path[0] == "judges" and len(path) > 1} | {*unusable}
+    warnings = [leaf for path, leaf in leaves if path[0] == "warnings" and isinstance(leaf, str)]
+    told = [*warnings, *(f"{name}: {why}" for name, why in unusable.items())]
+    if beside:
+        told.append(f"not in these numbers: {', '.join(beside)}")
+    return [sentence(one, names) for one in told]
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
