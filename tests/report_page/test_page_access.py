@@ -136,6 +136,32 @@ def test_paper_gets_all_tabs_and_the_list_as_a_sentence(page, report_file):
     assert seen(page).complaints == []
 
 
+def test_paper_gets_every_chart_at_once_and_light_colours_from_a_dark_page(open_page, report_file):
+    page = open_page(dark=True)
+    show(page, report_file, "#tab=items")
+    page.wait_for_function("() => window.vegaInterpreter")
+    # in one step: what Firefox prints is a copy of the page as it is when beforeprint has been told
+    drawn = page.evaluate(
+        """() => {
+          dispatchEvent(new Event('beforeprint'));
+          return [...document.querySelectorAll('.chart')].map((chart) => chart.innerHTML);
+        }"""
+    )
+    assert len(drawn) >= 5
+    dark = ("#e6e9ee", "#a4adbb", "#7fb0f5")  # ink, soft and accent of the dark page
+    for chart in drawn:
+        assert "<text" in chart
+        assert "<path" in chart
+        assert not [colour for colour in dark if colour in chart]
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.documentElement).color") == "rgb(0, 0, 0)"
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.click("#tab-leaderboard")
+    page.wait_for_selector(".chart:visible text[fill='#e6e9ee'] >> nth=0")
+    assert seen(page).complaints == []
+
+
 def test_motion_is_left_out_for_those_who_ask(open_page, report_file):
     page = open_page(reduced_motion="reduce")
     show(page, report_file)

@@ -2,6 +2,7 @@
 // the table beside it is what readers who do not see it use.
 
 const charts = new Set();
+const PAPER_WIDTH = 680; // CSS pixels between the margins of A4 and of letter
 
 /**
  * A chart. label: what it shows, in a sentence; specify(theme, width): a Vega-Lite specification, drawn anew when
@@ -26,31 +27,67 @@ async function draw(entry) {
     await loadLibraries();
     drawNow(entry);
   } catch (error) {
-    entry.holder.replaceChildren(
-      el("p", { class: "empty" }, `The chart could not be drawn (${error.message}); the table holds its numbers.`),
-    );
+    sayUndrawn(entry, error);
   }
+}
+
+function sayUndrawn(entry, error) {
+  entry.holder.replaceChildren(
+    el("p", { class: "empty" }, `The chart could not be drawn (${error.message}); the table holds its numbers.`),
+  );
 }
 
 function drawNow(entry) {
   if (!entry.holder.isConnected || !entry.width) return;
+  entry.view?.finalize();
+  entry.view = makeView(entry, "svg");
+  entry.view.initialize(entry.canvas).run();
+}
+
+function makeView(entry, renderer) {
   const theme = chartTheme();
   const specification = { ...entry.specify(theme, entry.width), config: chartConfig(theme), background: null };
   const compiled = vegaLite.compile(specification, { logger: vega.logger(vega.Error) }).spec;
-  entry.view?.finalize();
-  entry.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
+  return new vega.View(vega.parse(compiled, null, { ast: true }), {
     expr: vegaInterpreter.expressionInterpreter,
-    renderer: "svg",
+    renderer,
     logLevel: vega.Error,
     hover: false,
     tooltip: () => {},
   });
-  entry.view.initialize(entry.canvas).run();
 }
 
 /** After a change of colours: every chart that is still on the page, drawn anew. */
 function redrawCharts() {
   for (const entry of charts) if (entry.width) draw(entry);
+}
+
+/** Every chart for paper, in light colours: at once, because browsers print what is there when they begin. */
+function drawForPaper() {
+  if (!window.vegaInterpreter) return;
+  forgetCharts();
+  const root = document.documentElement.dataset;
+  const chosen = root.theme;
+  root.theme = "light";
+  for (const entry of charts) {
+    entry.width = PAPER_WIDTH;
+    try {
+      drawAtOnce(entry);
+    } catch (error) {
+      sayUndrawn(entry, error);
+    }
+  }
+  root.theme = chosen;
+}
+
+/** A chart without its view, which would draw a moment later. */
+function drawAtOnce(entry) {
+  entry.view?.finalize();
+  entry.view = null;
+  entry.canvas.replaceChildren();
+  const scene = makeView(entry, "none").run().scenegraph().root;
+  const { x1, y1, x2, y2 } = scene.bounds.expand(5); // Vega's own padding
+  new vega.SVGRenderer().initialize(entry.canvas, Math.ceil(x2 - x1), Math.ceil(y2 - y1), [-x1, -y1]).render(scene);
 }
 
 /** Charts whose place on the page has been given to something else. */

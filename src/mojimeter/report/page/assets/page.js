@@ -144,7 +144,10 @@ function preparePrint(report) {
     }
     for (const section of document.querySelectorAll(".plain-run"))
       section.classList.toggle("live", live.has(section.dataset.run));
+    drawForPaper();
   };
   addEventListener("beforeprint", prepare);
-  matchMedia("print").addEventListener("change", (event) => event.matches && prepare());
+  addEventListener("afterprint", redrawCharts);
+  matchMedia("print").addEventListener("change", (event) => (event.matches ? prepare() : redrawCharts()));
+  loadLibraries().catch(() => {}); // once printing has begun it is too late to unpack them
 }
