@@ -16,8 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.config import Config
+from uvicorn.server import Server
 
 from mojimeter.collect.store import open_store
 from mojimeter.collect.web.app import Settings, make_app
@@ -30,10 +31,10 @@ _CLOSED_IDLE_AFTER = 65  # longer than proxies keep a connection, so that it is 
 _BACKLOG = 128  # connections that are taken at once, before any of them is looked at
 
 
-class _Server(uvicorn.Server):
+class _Server(Server):
     """Stops on SIGTERM and SIGINT, remembers which, and does not raise it again: stopping is no failure."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
         self.stopped_by: int | None = None
@@ -90,7 +91,7 @@ def serve(folder: str | Path, host: str, port: int, settings: Settings, ready: C
 
 def server_of(app: ASGIApp, ready: Callable[[], None]) -> _Server:
     """A server that serves the app once it is given a socket that listens."""
-    config = uvicorn.Config(
+    config = Config(
         app,
         loop="asyncio",
         http=Connection,
