@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
 
+from mojimeter.collect.store import hash_of
 from mojimeter.collect.study import Limits
 from mojimeter.collect.web import app
 from mojimeter.collect.web.app import Settings
@@ -204,8 +207,8 @@ def test_a_body_longer_than_allowed_is_not_read(tmp_path: Path) -> None:
         assert client.post("/withdraw", content=b"csrf=" + b"x" * 9000).status_code == 413
 
 
-def test_a_body_that_dribbles_is_given_up(made: SmallStudy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "_SLOWEST_BODY", 0.01)
+def answered_without_a_body(study: SmallStudy, *headers: tuple[bytes, bytes]) -> Message:
+    """How the app answers a sender whose body does not come."""
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -217,9 +220,18 @@ def test_a_body_that_dribbles_is_given_up(made: SmallStudy, monkeypatch: pytest.
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": "/ratings", "query_string": b"", "headers": [], "scheme": "http"}
-    asyncio.run(app.make_app(made.store(), made.folder)(scope, receive, send))
-    assert sent[0]["status"] == 408
+    scope = {"type": "http", "method": "POST", "path": "/ratings", "query_string": b"", "scheme": "http"}
+    asyncio.run(app.make_app(study.store(), study.folder)(scope | {"headers": headers}, receive, send))
+    return sent[0]
+
+
+def test_a_body_that_is_announced_longer_than_allowed_is_not_waited_for(made: SmallStudy) -> None:
+    assert answered_without_a_body(made, (b"content-length", b"65537"))["status"] == 413
+
+
+def test_a_body_that_dribbles_is_given_up(made: SmallStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "_SLOWEST_BODY", 0.01)
+    assert answered_without_a_body(made, (b"content-length", b"100"))["status"] == 408
 
 
 @pytest.mark.parametrize("position", ["0", "x", "-1", "٣", "9" * 5000])
@@ -382,6 +394,25 @@ def test_a_path_in_the_log_is_one_line_without_what_follows_s(rest: str) -> None
 def test_secrets_are_the_same_only_if_they_are_equal(one: str, other: str) -> None:
     assert same_secret(one, other) == (one == other)
     assert same_secret(one, one)
+
+
+def test_every_secret_is_compared_in_constant_time(made: SmallStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+    compare = hmac.compare_digest
+
+    def watched(given: Any, expected: Any) -> bool:
+        compared.extend(one.decode() if isinstance(one, bytes) else one for one in (given, expected))
+        return compare(given, expected)
+
+    monkeypatch.setattr(hmac, "compare_digest", watched)
+    with client_of(made) as client:
+        visitor = Visitor(client, token_of(made, 4)).agree()
+        cookie = next(iter(client.cookies.values()))
+        client.post("/admin", data={"token": "guess"})
+        assert visitor.rate(1, "3").status_code == 200
+        for secret in (hash_of(visitor.token), hash_of(cookie), visitor.csrf()):
+            assert compared.count(secret) >= 2  # as given and as expected
+        assert {hash_of("guess"), hash_of(made.admin_token)} <= set(compared)
 
 
 def test_what_goes_wrong_inside_is_one_sentence_outside(
