@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import stat
+from base64 import b64encode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, select, update
 
+from mojimeter.collect import backup as backup_module
 from mojimeter.collect.backup import Contents, DamagedBackupError, back_up, contents_of, restore, verify_backup
 from mojimeter.collect.database import reading
-from mojimeter.collect.schema import events
+from mojimeter.collect.schema import events, raters
 from mojimeter.collect.store import open_store
 from mojimeter.errors import InputError
 from tests.collect.simulated import rate_all
@@ -111,6 +113,42 @@ def test_a_backup_made_while_raters_work_is_one_moment(tmp_path: Path) -> None:
     assert contents(study.folder).rows["events"] == 4 * 31
 
 
+def test_what_is_rated_after_a_backup_began_is_not_in_it(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = small_study(tmp_path / "study", database_url=database)
+    store = study.store()
+    rate_all(study, store, lambda rater, page: "3", ["r01"])
+    rows_of = backup_module._rows_of
+
+    def late(connection: Connection) -> Iterator[tuple[str, str]]:
+        for number, row in enumerate(rows_of(connection)):
+            if number == 0:
+                rate_all(study, store, lambda rater, page: "4", ["r02"], until=5)
+            yield row
+
+    monkeypatch.setattr(backup_module, "_rows_of", late)
+    assert back_up(study.folder, tmp_path / "backup.gz").rows["events"] == 7
+    monkeypatch.undo()
+    assert contents(study.folder).rows["events"] == 12
+    store.engine.dispose()
+
+
+def test_a_restored_study_that_is_not_what_the_backup_says_is_given_up(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill = backup_module._fill
+
+    def badly(connection: Connection, file: Path) -> None:
+        fill(connection, file)
+        connection.execute(update(raters).where(raters.c.id == "r01").values(slot=99))
+
+    monkeypatch.setattr(backup_module, "_fill", badly)
+    with pytest.raises(DamagedBackupError, match="what was restored differs from the backup; nothing was kept"):
+        restore(backup, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
 def test_a_check_alone_writes_nothing(backup: Path, tmp_path: Path) -> None:
     before = sorted(p.name for p in tmp_path.iterdir())
     verify_backup(backup)
@@ -142,6 +180,9 @@ def damaged(backup: Path, tmp_path: Path) -> Iterator[tuple[str, Path]]:
     changed = json.loads(json.dumps(lines))
     changed[place]["row"]["value"] = "5"
     yield "an event changed", write_lines(tmp_path / "changed.gz", changed)
+    edited = json.loads(json.dumps(lines))
+    edited[0]["files"]["study.toml"] = b64encode(b"title = 'another'").decode()
+    yield "the settings changed", write_lines(tmp_path / "settings.gz", edited)
     yield "a line after the end", write_lines(tmp_path / "after.gz", [*lines, lines[place]])
     odd = json.loads(json.dumps(lines))
     odd[place]["row"]["more"] = "5"
