@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -19,7 +20,7 @@ from sqlalchemy import select
 from mojimeter.collect.database import reading
 from mojimeter.collect.material import Cell, Item, Material
 from mojimeter.collect.schema import checks
-from mojimeter.collect.study import Scale
+from mojimeter.collect.study import FONT, Scale
 from tests.browser import axe_violations, screenshot, seen
 from tests.collect.browser_support import enter, until, values
 from tests.collect.small import SmallStudy, small_study
@@ -37,7 +38,7 @@ POSTS = (
     ("en", "<b>bold</b> \u202eturned\u202c https://example.org/" + "very" * 30, "👩‍👩‍👧‍👦👍🏽"),
     ("en", "Day 3 without coffee.\nSend help.", "☕😩"),
 )
-RATERS = 10
+RATERS = 11
 
 
 @pytest.fixture(scope="module")
@@ -340,6 +341,25 @@ def test_the_font_that_everybody_sees_is_the_bundled_one_and_digits_are_not_draw
         ["mojimeter emoji", "loaded"]
     ]
     assert "mojimeter" not in page.locator("h1").evaluate("(e) => getComputedStyle(e).fontFamily")
+
+
+def test_a_browser_that_draws_nothing_with_the_font_shows_its_own_and_that_is_stored(
+    page: Page, server: Server, study: SmallStudy
+) -> None:
+    from fontTools.ttLib import TTFont
+
+    empty = TTFont(study.folder / FONT)
+    del empty["COLR"], empty["CPAL"]  # what WebKit 2.50 on Debian 12 makes of it: room for emoji, and no ink
+    empty.save(file := BytesIO())
+    page.route("**/font.woff2", lambda route: route.fulfill(body=file.getvalue(), content_type="font/woff2"))
+    enter(page, server, study.links[10].token)
+    until(page, "document.documentElement.dataset.font === 'system'")  # not on the start page alone
+    assert "mojimeter emoji" not in page.locator(".e").first.evaluate("(node) => getComputedStyle(node).fontFamily")
+    with reading(study.store().engine) as connection:
+        query = select(checks.c.result).where(checks.c.rater_id == study.links[10].rater)
+        check = connection.execute(query).scalar_one()
+    assert check["font"] == "system"
+    assert seen(page).complaints == []
 
 
 def test_printing_shows_nothing_that_is_rated(page: Page, server: Server, study: SmallStudy) -> None:

@@ -43,7 +43,7 @@ def everything(study: SmallStudy) -> Iterator[Response]:
             yield client.get(f"/rate/{position}")
         for path in ("/done", "/rate/999", "/nowhere", "/health", "/admin", "/font.woff2", "/paused", "/declined"):
             yield client.get(path)
-        for name in ("style.css", "rate.js", "outbox.js", "keys.js", "check.js", "done.js"):
+        for name in ("style.css", "rate.js", "outbox.js", "keys.js", "check.js", "font.js", "done.js"):
             yield client.get(f"/static/{name}")
         yield client.post("/ratings", content=b"{")
         yield client.post("/admin", data={"token": "guess"})

@@ -1,16 +1,9 @@
 // Draws the emoji of the start page and looks whether they came out in colour, and not as boxes.
+import { chosen, draw, sample } from "./font.js";
+
 const line = document.getElementById("check");
 const form = document.querySelector("form");
 const say = JSON.parse(line.dataset.words);
-const emoji = line.dataset.emoji.split(" ");
-const pen = Object.assign(document.createElement("canvas"), { width: 72, height: 72 }).getContext("2d", { willReadFrequently: true });
-pen.font = `48px ${getComputedStyle(document.querySelector(".e")).fontFamily}`;
-
-function draw(text) {
-  pen.clearRect(0, 0, 72, 72);
-  pen.fillText(text, 4, 56);
-  return pen.getImageData(0, 0, 72, 72).data;
-}
 
 function coloured(pixels) {
   let count = 0;
@@ -29,11 +22,11 @@ async function look() {
   };
   let word = "unknown";
   try {
-    const late = new Promise((done) => setTimeout(done, 3000, []));
-    const faces = await Promise.race([document.fonts.load(pen.font, emoji.join("")), late]);
-    const drawn = emoji.map(draw);
-    const box = draw("\u{10FFFF}").join(); // nobody has a picture of this one
-    result.font = faces.length ? "bundled" : "system";
+    const late = new Promise((done) => setTimeout(done, 3000, "system"));
+    result.font = await Promise.race([chosen, late]);
+    const family = getComputedStyle(document.querySelector(".e")).fontFamily;
+    const drawn = sample.map((emoji) => draw(emoji, family));
+    const box = draw("\u{10FFFF}", family).join(); // nobody has a picture of this one
     result.colour = drawn.every(coloured);
     result.boxes = drawn.some((pixels) => pixels.join() === box);
     word = result.boxes ? "boxes" : result.colour ? "colour" : "plain";
