@@ -15,7 +15,8 @@ function chart({ label, specify, caption = null }) {
   charts.add(entry);
   new ResizeObserver(() => {
     const width = Math.floor(holder.clientWidth);
-    if (width && Math.abs(width - entry.width) > 1) draw(entry);
+    // in the next frame: a chart that grows while sizes are told is complained of by WebKit
+    if (width && Math.abs(width - entry.width) > 1) requestAnimationFrame(() => draw(entry));
   }).observe(holder);
   return el("figure", {}, holder, caption ? el("figcaption", {}, caption) : null);
 }
