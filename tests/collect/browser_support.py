@@ -11,15 +11,14 @@ from sqlalchemy import select
 from mojimeter.collect.database import reading
 from mojimeter.collect.schema import events
 from tests.collect.small import SmallStudy
-from tests.collect.web_support import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
-def enter(page: Page, server: Server, token: str) -> None:
+def enter(page: Page, address: str, token: str) -> None:
     """From the link to an item, with the mouse; by consent and instructions where they come."""
-    page.goto(f"{server.url}/s/{token}")
+    page.goto(f"{address}/s/{token}")
     page.get_by_role("button", name="Begin").click()
     page.wait_for_url(lambda url: "/s/" not in url)
     if page.url.endswith("/consent"):

@@ -100,7 +100,7 @@ def test_a_server_killed_in_the_middle_costs_no_rating_and_the_rater_goes_on(
     page: Page, server: Server, study: SmallStudy
 ) -> None:
     link = study.links[0]
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     rate_and_save(page, 1, 1)
     server.kill()
     for position in (2, 3, 4):
@@ -128,7 +128,7 @@ def test_without_a_network_ratings_wait_on_the_device_even_if_the_page_is_closed
     link = study.links[1]
     page = open_page()
     context: BrowserContext = page.context
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     rate_offline_until_stuck(page, 3)
     assert waiting(page) == 7
     server.kill()  # a tab that closes has its network back for a moment, long enough to send one
@@ -147,7 +147,7 @@ def test_when_the_network_is_back_an_unfinished_wait_ends_by_itself(
 ) -> None:
     link = study.links[2]
     page = open_page()
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     rate_offline_until_stuck(page, 2)
     page.context.set_offline(False)
     at(page, 8)
@@ -157,7 +157,7 @@ def test_when_the_network_is_back_an_unfinished_wait_ends_by_itself(
 
 def test_a_double_click_and_a_key_held_down_give_one_rating(page: Page, server: Server, study: SmallStudy) -> None:
     link = study.links[3]
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     at(page, 1)
     page.locator(".choices label").nth(1).click()
     page.get_by_role("button", name="Save and go on").dblclick()
@@ -177,7 +177,7 @@ def test_the_same_item_in_two_tabs_keeps_both_ratings_and_the_last_counts(
 ) -> None:
     link = study.links[4]
     first = open_page()
-    enter(first, server, link.token)
+    enter(first, server.url, link.token)
     second = first.context.new_page()
     second.goto(f"{server.url}/rate/1")
     rate_and_save(first, 1, 2)
@@ -193,7 +193,7 @@ def test_two_tabs_that_come_back_together_send_everything_once(
 ) -> None:
     link = study.links[5]
     first = open_page()
-    enter(first, server, link.token)
+    enter(first, server.url, link.token)
     second = first.context.new_page()
     second.goto(f"{server.url}/rate/1")
     at(second, 1)
@@ -215,7 +215,7 @@ def test_two_tabs_that_come_back_together_send_everything_once(
 
 def test_the_browsers_back_button_shows_the_current_answer(page: Page, server: Server, study: SmallStudy) -> None:
     link = study.links[6]
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     rate(page, 1, 2)
     rate_and_save(page, 2, 4)
     page.go_back()
@@ -238,12 +238,12 @@ def test_a_rater_goes_on_with_the_same_link_on_another_device(
 ) -> None:
     link = study.links[7]
     computer = open_page()
-    enter(computer, server, link.token)
+    enter(computer, server.url, link.token)
     rate_and_save(computer, 1, 1)
     computer.get_by_role("button", name="Pause").click()
     assert "signed out" in computer.inner_text("main")
     phone = open_page(width=360, height=640, touch=True)
-    enter(phone, server, link.token)
+    enter(phone, server.url, link.token)
     at(phone, 2)
     phone.get_by_role("link", name="Previous").tap()
     at(phone, 1)
@@ -255,13 +255,13 @@ def test_a_rating_made_after_the_session_ended_is_kept_told_and_sent_after_signi
 ) -> None:
     link = study.links[8]
     page = open_page()
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     rate_and_save(page, 1, 1)
     page.context.clear_cookies()
     rate(page, 2, 5)
     until_said(page, "Not saved yet (1): kept on this device. You were signed out")
     assert waiting(page) == 1
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     saved(page)
     until(page, "!Object.keys(localStorage).some((k) => k.includes('-r'))")
     assert values(study, link.rater) == ["1=1", "2=5"]
@@ -272,7 +272,7 @@ def test_all_that_waited_on_the_device_is_sent_after_the_link_was_renewed(
 ) -> None:
     link = study.links[11]
     page = open_page()
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     rate_offline_until_stuck(page, 4)
     # ends the session too: what the tab sends while it closes, when it has its network back for a moment, is refused
     (renewed,) = renew_link(study.folder, link.rater).links
@@ -296,7 +296,7 @@ def test_a_correction_that_waited_when_all_was_done_is_sent_from_the_last_page(
     (link,) = study.links
     with serving(study.folder) as server:
         page = open_page()
-        enter(page, server, link.token)
+        enter(page, server.url, link.token)
         total = int(page.evaluate("document.body.dataset.total"))
         for position in range(1, total + 1):
             rate(page, position, 3)
@@ -321,7 +321,7 @@ def test_of_two_answers_made_while_the_clock_went_back_the_later_one_counts(
 ) -> None:
     link = study.links[10]
     page = open_page()
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     rate_and_save(page, 1, 3)
     page.keyboard.press("Backspace")
     at(page, 1)
@@ -334,7 +334,7 @@ def test_of_two_answers_made_while_the_clock_went_back_the_later_one_counts(
     rate(page, 1, 5)
     at(page, 2)
     assert waiting(page) == 2
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     saved(page)
     assert values(study, link.rater) == ["1=3", "1=2", "1=5"]
 
@@ -343,7 +343,7 @@ def test_a_rating_that_the_study_refuses_is_shown_as_not_saved_and_never_dropped
     page: Page, server: Server, study: SmallStudy
 ) -> None:
     link = study.links[9]
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     at(page, 1)
     page.evaluate("document.querySelector('article').dataset.cell = '0'.repeat(32)")  # as if the study had changed
     rate(page, 1, 3)
@@ -358,7 +358,7 @@ def test_a_rating_that_the_study_refuses_is_shown_as_not_saved_and_never_dropped
 
 def test_pausing_waits_until_everything_is_saved(open_page: OpenPage, server: Server, study: SmallStudy) -> None:
     page = open_page()
-    enter(page, server, study.links[12].token)
+    enter(page, server.url, study.links[12].token)
     page.goto(f"{server.url}/rate/3")
     lose_network(page, 3)
     rate(page, 3, 3)
@@ -377,7 +377,7 @@ def test_a_browser_that_keeps_nothing_says_so_and_still_sends(
 ) -> None:
     page = open_page()
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
-    enter(page, server, study.links[13].token)
+    enter(page, server.url, study.links[13].token)
     page.goto(f"{server.url}/rate/5")
     lose_network(page, 5)
     rate(page, 5, 1)

@@ -158,14 +158,15 @@ def test_a_whole_session_by_thumb_on_a_phone(open_page: OpenPage, server: Server
 def test_a_rating_can_be_given_without_script(open_page: OpenPage, server: Server, study: SmallStudy) -> None:
     link = study.links[2]
     page = open_page(javascript=False)
-    enter(page, server, link.token)
+    enter(page, server.url, link.token)
     for position in range(1, 4):
-        assert page.locator("article").get_attribute("data-position") == str(position)
+        page.locator(f'article[data-position="{position}"]').wait_for()
         page.locator(".choices label").nth(2).click()
         page.get_by_role("button", name="Save and go on").click()
         if position == 1:
             assert "A sleeping face fits." in page.inner_text(".feedback")
             page.get_by_role("link", name="Next").click()
+    page.locator('article[data-position="4"]').wait_for()  # there is no going back while a page is coming
     page.go_back()
     assert page.is_checked('input[value="3"]')
     assert not page.is_visible("#help-button")
@@ -265,7 +266,7 @@ def test_a_scale_of_eleven_wraps_on_a_phone(open_page: OpenPage, tmp_path: Path)
     study = small_study(tmp_path / "study", raters=1, items=1, training=0, scale=Scale(11))
     with serving(study.folder) as server:
         page = open_page(width=320, height=640, touch=True)
-        enter(page, server, study.links[0].token)
+        enter(page, server.url, study.links[0].token)
         settle(page, 1)
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         boxes = [label.bounding_box() for label in page.locator(".choices label").all()]
@@ -276,7 +277,7 @@ def test_a_scale_of_eleven_wraps_on_a_phone(open_page: OpenPage, tmp_path: Path)
 
 
 def test_scripts_are_shaped_and_run_in_their_own_direction(page: Page, server: Server, study: SmallStudy) -> None:
-    enter(page, server, study.links[6].token)
+    enter(page, server.url, study.links[6].token)
     settle(page, 1)
     page.keyboard.press("3")
     page.keyboard.press("Enter")
@@ -313,7 +314,7 @@ def _width(page: Page, text: str) -> float:
 
 
 def test_keys_can_be_switched_off_for_good(page: Page, server: Server, study: SmallStudy) -> None:
-    enter(page, server, study.links[7].token)
+    enter(page, server.url, study.links[7].token)
     settle(page, 1)
     page.click("#help-button")
     page.get_by_label("Use these keys").uncheck()
@@ -352,7 +353,7 @@ def test_a_browser_that_draws_nothing_with_the_font_shows_its_own_and_that_is_st
     del empty["COLR"], empty["CPAL"]  # what WebKit 2.50 on Debian 12 makes of it: room for emoji, and no ink
     empty.save(file := BytesIO())
     page.route("**/font.woff2", lambda route: route.fulfill(body=file.getvalue(), content_type="font/woff2"))
-    enter(page, server, study.links[10].token)
+    enter(page, server.url, study.links[10].token)
     until(page, "document.documentElement.dataset.font === 'system'")  # not on the start page alone
     assert "mojimeter emoji" not in page.locator(".e").first.evaluate("(node) => getComputedStyle(node).fontFamily")
     with reading(study.store().engine) as connection:
@@ -363,7 +364,7 @@ def test_a_browser_that_draws_nothing_with_the_font_shows_its_own_and_that_is_st
 
 
 def test_printing_shows_nothing_that_is_rated(page: Page, server: Server, study: SmallStudy) -> None:
-    enter(page, server, study.links[9].token)
+    enter(page, server.url, study.links[9].token)
     page.emulate_media(media="print")
     assert page.locator("body *:visible").count() == 0
 

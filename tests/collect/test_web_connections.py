@@ -5,18 +5,17 @@ from __future__ import annotations
 import http.client
 import socket
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 
 pytest.importorskip("starlette")
 
-from mojimeter.collect.web import connections, serving
-from mojimeter.collect.web.app import make_app
+from mojimeter.collect.web import connections
 from tests.collect.small import SmallStudy, small_study
+from tests.collect.web_support import serving_here
 
 HEAD = b"GET /health HTTP/1.1\r\nHost: here\r\n"
 
@@ -27,20 +26,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
 
 
 @pytest.fixture
-def port(study: SmallStudy, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """The real server in a thread of this process, where its limits can be set; not told to stop by signals."""
-    monkeypatch.setattr(serving._Server, "capture_signals", lambda server: nullcontext())
-    started = threading.Event()
-    store = study.store()
-    listener = serving.listen("127.0.0.1", 0)
-    server = serving.server_of(make_app(store, study.folder), started.set)
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    assert started.wait(60)
-    yield listener.getsockname()[1]
-    server.should_exit = True
-    thread.join()
-    store.engine.dispose()
+def port(study: SmallStudy) -> Iterator[int]:
+    with serving_here(study) as url:
+        yield int(url.rpartition(":")[2])
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +19,7 @@ from mojimeter.errors import InputError
 from tests.browser import seen
 from tests.collect.browser_support import enter, until, values
 from tests.collect.small import SmallStudy, small_study
-from tests.collect.web_support import client_of, field, serving
+from tests.collect.web_support import client_of, field, serving_here
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -125,11 +124,9 @@ def test_a_path_can_be_given_with_slashes_or_without() -> None:
 
 def test_in_a_browser_every_request_is_under_the_path(page: Page, study: SmallStudy) -> None:
     link = study.links[3]
-    with serving(Path(study.folder), "--root-path", "studies/one") as server:
-        assert server.ready["url"] == f"{server.url}{ROOT}/"
-        assert server.ready["admin"] == f"{server.url}{ROOT}/admin"
-        server.url += ROOT
-        enter(page, server, link.token)
+    with serving_here(study, HERE) as host:
+        here = f"{host}{ROOT}"
+        enter(page, here, link.token)
         for position, key in ((1, "5"), (2, "2"), (3, "4")):
             until(page, f"document.querySelector('article[data-position=\"{position}\"] form')?.noValidate")
             page.wait_for_timeout(200)
@@ -144,11 +141,11 @@ def test_in_a_browser_every_request_is_under_the_path(page: Page, study: SmallSt
                 assert page.is_checked('input[value="2"]')
                 page.go_forward()
                 until(page, "document.querySelector('article').dataset.position === '3'")
-        page.wait_for_url(f"{server.url}/done")
+        page.wait_for_url(f"{here}/done")
         page.click("text=Sign out")
-        page.wait_for_url(f"{server.url}/paused")
+        page.wait_for_url(f"{here}/paused")
     assert values(study, link.rater) == ["1=5", "2=2", "3=4"]
-    asked = [url.removeprefix(server.url) for url in seen(page).requests if not url.startswith("data:")]
+    asked = [url.removeprefix(here) for url in seen(page).requests if not url.startswith("data:")]
     assert {"/static/rate.js", "/static/outbox.js", "/font.woff2", "/ratings"} <= set(asked)
     assert [url for url in asked if "://" in url] == []
     assert seen(page).complaints == []

@@ -10,8 +10,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from httpx import Response
 from starlette.testclient import TestClient
 
 from mojimeter.collect.store import Store
+from mojimeter.collect.web import serving as web_serving
 from mojimeter.collect.web.app import Settings, make_app
 from tests.collect.small import SmallStudy
 
@@ -99,11 +101,14 @@ class Server:
         self.ready: dict[str, Any] = {}
         self._process: subprocess.Popen[str] | None = None
 
+    def command(self) -> list[str]:
+        serve = ["collect", "serve", str(self.folder), "--json", "--port", str(self.port)]
+        return [sys.executable, "-c", MAIN, *serve, *self.options]
+
     def start(self) -> Server:
         """Start, and wait until the first page can be fetched."""
-        command = [sys.executable, "-c", MAIN, "collect", "serve", str(self.folder), "--json"]
         self._process = subprocess.Popen(
-            [*command, "--port", str(self.port), *self.options],
+            self.command(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -145,6 +150,25 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
         yield server
     finally:
         server.kill()
+
+
+@contextmanager
+def serving_here(study: SmallStudy, settings: Settings | None = None) -> Iterator[str]:
+    """The same server in a thread of this process, where its limits can be set; not told to stop by signals."""
+    store, started = study.store(), threading.Event()
+    listener = web_serving.listen("127.0.0.1", 0)
+    server = web_serving.server_of(make_app(store, study.folder, settings), started.set)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(web_serving._Server, "capture_signals", lambda server: nullcontext())
+        thread.start()
+        assert started.wait(60)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+            store.engine.dispose()
 
 
 def free_port() -> int:
