@@ -24,11 +24,11 @@ from mojimeter.collect.store import (
     Closed,
     KeyReused,
     NotYours,
-    Rating,
     Refused,
     Saved,
     Session,
     Store,
+    StoreError,
     Unavailable,
     hash_of,
 )
@@ -244,16 +244,15 @@ def test_a_rating_that_the_database_cannot_store_is_not_acknowledged(tmp_path: P
     assert scene.rate().fresh
 
 
-def test_ratings_that_waited_on_a_device_are_each_judged_for_themselves(scene: Scene) -> None:
+def test_of_ratings_that_waited_on_a_device_each_is_judged_for_itself(scene: Scene) -> None:
     cells = {p.position: p.cell_id for p in scene.store.pages(scene.me, 1, 9)}
-    sent = [
-        Rating(scene.key(1), 1, cells[1], "1", 0.0, 1),
-        Rating(scene.key(2), 2, cells[1], "2", 0.0, 1),
-        Rating(scene.key(3), 3, cells[3], "9", 0.0, 1),
-        Rating(scene.key(4), 4, cells[4], "4", 0.0, 1),
-        Rating(scene.key(1), 1, cells[1], "1", 0.0, 1),
-    ]
-    found = scene.store.rate_many(scene.me, sent, scene.session)
+    found = []
+    for key, position, cell, value in ((1, 1, 1, "1"), (2, 2, 1, "2"), (3, 3, 3, "9"), (4, 4, 4, "4"), (1, 1, 1, "1")):
+        rating = {"key": scene.key(key), "position": position, "cell_id": cells[cell], "value": value}
+        try:
+            found.append(scene.store.rate(scene.me, shown_at=0.0, duration_ms=1, **rating))
+        except StoreError as error:
+            found.append(error)
     assert [type(f).__name__ for f in found] == ["Saved", "NotYours", "BadValue", "Saved", "Saved"]
     assert [e.value for e in scene.stored()] == ["1", "4"]
 

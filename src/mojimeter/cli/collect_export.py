@@ -34,7 +34,8 @@ def command(
 
     mojimeter ratings study ratings.csv
     """
-    from mojimeter.collect.export import PLAIN, TOOLS, export_ratings, export_to_tool, write_export
+    from mojimeter.collect.exchange import TOOLS
+    from mojimeter.collect.export import PLAIN, export_ratings, export_to_tool, write_export
     from mojimeter.collect.store import open_store
     from mojimeter.errors import InputError
 

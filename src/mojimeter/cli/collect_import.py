@@ -36,6 +36,7 @@ def command(
 
     mojimeter collect import potato --format potato --key potato.key.json --out ratings.csv
     """
+    from mojimeter.collect.exchange import TOOLS
     from mojimeter.collect.exchange.answers import as_ratings
     from mojimeter.collect.exchange.label_studio import read_label_studio
     from mojimeter.collect.exchange.plain import write_table
@@ -44,8 +45,8 @@ def command(
     from mojimeter.datasets.tables import parse_mapping
     from mojimeter.errors import InputError
 
-    if format not in ("label-studio", "potato"):
-        raise InputError(f"--format {format!r}: expected label-studio or potato")
+    if format not in TOOLS:
+        raise InputError(f"--format {format!r}: expected {' or '.join(TOOLS)}")
     if items is not None and format != "potato":
         raise InputError("--items goes with --format potato; an export of Label Studio holds its data")
     found = read_potato(source, items) if format == "potato" else read_label_studio(source)

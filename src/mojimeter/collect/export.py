@@ -23,6 +23,7 @@ from sqlalchemy import Connection, Row, select
 from mojimeter import __version__
 from mojimeter.collect.current import current_ratings
 from mojimeter.collect.database import reading
+from mojimeter.collect.exchange import TOOLS
 from mojimeter.collect.payloads import FIELDS, plain_text
 from mojimeter.collect.schema import checks
 from mojimeter.collect.schema import raters as raters_table
@@ -35,7 +36,6 @@ from mojimeter.ratings.agreement.alpha import krippendorff_alpha
 from mojimeter.stats.estimate import Estimate
 
 PLAIN: Final = ("csv", "tsv", "jsonl", "parquet")
-TOOLS: Final = ("label-studio", "potato")
 
 _SCORES: Final[Mapping[str, int]] = {"yes": 1, "no": 0, "right": 1, "wrong": 0}
 _MEANINGS: Final[Mapping[str, str]] = {
@@ -156,6 +156,7 @@ def export_ratings(
     left_out: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
     pairs: list[tuple[str, float, float]] = []
+    columns = _schema(store.config, texts=texts, everything=everything)
     not_given = 0
     with reading(store.engine, snapshot=True) as connection:
         colours = _checks(connection)
@@ -172,10 +173,11 @@ def export_ratings(
             if reason is not None:
                 left_out[reason] += 1
             else:
-                rows.append(_row(row, store.config, colours, texts=texts))
+                found = _row(row, store.config, colours, texts=texts)
+                rows.append({name: found[name] for name in columns})
     if not rows and not left_out:
         raise InputError("there are no ratings yet; mojimeter collect status shows how far raters are")
-    frame = pl.DataFrame(rows, schema=_schema(store.config, texts=texts, everything=everything), orient="row")
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
     return Exported(
         frame=frame,
         left_out=dict(left_out),
@@ -290,7 +292,7 @@ def _row(row: Row[Any], config: StudyConfig, colours: Mapping[str, Any], *, text
         out["verdict"] = row.value if config.form == "verdict" else None
     if texts:
         out |= {_text_column(name): plain_text(row.payload, name) or None for name in FIELDS[config.form]}
-    return {name: out[name] for name in _schema(config, texts=texts, everything=True)}
+    return out
 
 
 def _moment(seconds: float) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from mojimeter import emoji
-from mojimeter.collect.study import Form
+from mojimeter.collect.study import RATED, Form
 
 #: The fields of each form in the order in which they are shown; those in OPTIONAL may be missing.
 FIELDS: Final[Mapping[Form, tuple[str, ...]]] = {
@@ -20,8 +20,6 @@ FIELDS: Final[Mapping[Form, tuple[str, ...]]] = {
     "answer": ("context", "text", "question"),
 }
 OPTIONAL: Final[frozenset[str]] = frozenset({"post", "context"})
-#: The field that holds what is rated.
-RATED: Final[Mapping[Form, str]] = {"scale": "text", "keeps": "text", "verdict": "answer", "answer": "text"}
 
 
 def segments(text: str) -> list[list[Any]]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from mojimeter.collect.exchange import TOOLS
 from mojimeter.collect.exchange.answers import Task
 from mojimeter.collect.material import Cell, Item, Material
 from mojimeter.collect.payloads import FIELDS, OPTIONAL
@@ -28,7 +29,6 @@ from mojimeter.errors import InputError
 PEOPLE: Final = "people"
 # Other names under which the columns of a table of outputs are known.
 _ALIASES: Final = {"item": ("id",), "text": ("output", "reply", "answer"), "original": ("gold",)}
-_TOOLS: Final = ("label-studio", "potato")
 _ONLY_POSTS: Final = (
     "posts without outputs; what is rated is a system's output: give replies with --outputs FILE, or the folder of a "
     "run of recommend"
@@ -282,8 +282,8 @@ def _form_of(columns: Iterable[str]) -> Form:
 
 def _tasks_of(source: str, tool: str, mapping: Mapping[str, str], key: str | None) -> pl.DataFrame:
     """Another tool's tasks as a table of their fields; the tool's own name for a task is the item's if it has none."""
-    if tool not in _TOOLS:
-        raise InputError(f"--from {tool!r}: expected {' or '.join(_TOOLS)}")
+    if tool not in TOOLS:
+        raise InputError(f"--from {tool!r}: expected {' or '.join(TOOLS)}")
     fields = [_our_fields(task.name, task.fields) for task in _read_tasks(source, tool)]
     if key is not None:
         fields = _with_key(fields, key, source)

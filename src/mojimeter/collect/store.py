@@ -13,7 +13,7 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -379,29 +379,6 @@ class Store:
         except IntegrityError:
             # PostgreSQL: somebody stored the same key between our look and our insert
             return self._rate(rater, rating, stored, session)
-
-    def rate_many(
-        self, rater: str, ratings: Sequence[Rating], session: Session | None = None
-    ) -> list[Saved | StoreError | Unavailable]:
-        """Store ratings that waited on a device, each for itself, in order; what failed is its error."""
-        out: list[Saved | StoreError | Unavailable] = []
-        for r in ratings:
-            try:
-                out.append(
-                    self.rate(
-                        rater,
-                        key=r.key,
-                        position=r.position,
-                        cell_id=r.cell_id,
-                        value=r.value,
-                        shown_at=r.shown_at,
-                        duration_ms=r.duration_ms,
-                        session=session,
-                    )
-                )
-            except (StoreError, Unavailable) as error:
-                out.append(error)
-        return out
 
     def _checked(self, rating: Rating) -> str:
         if not _KEY.fullmatch(rating.key):

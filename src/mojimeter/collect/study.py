@@ -23,6 +23,10 @@ Form = Literal["scale", "keeps", "verdict", "answer"]
 DesignName = Literal["crossed", "incomplete", "nested"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
 DESIGNS: Final[tuple[DesignName, ...]] = get_args(DesignName)
+#: What a rater chooses from, where it is words; a scale has its points, an answer is free text.
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {"keeps": ("yes", "no"), "verdict": ("right", "wrong")}
+#: The field that holds what is rated.
+RATED: Final[Mapping[Form, str]] = {"scale": "text", "keeps": "text", "verdict": "answer", "answer": "text"}
 
 SETTINGS: Final = "study.toml"
 DATABASE: Final = "ratings.sqlite"
@@ -102,7 +106,7 @@ class StudyConfig:
         """The values that a rating may have; none for free answers, which may be any text."""
         if self.form == "scale":
             return tuple(str(k) for k in range(1, self.scale.points + 1))
-        return {"keeps": ("yes", "no"), "verdict": ("right", "wrong")}.get(self.form, ())
+        return CHOICES.get(self.form, ())
 
     def check_value(self, value: str) -> str | None:
         """The value as it is stored, or None where it is none.

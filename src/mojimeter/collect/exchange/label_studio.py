@@ -19,7 +19,8 @@ from xml.sax.saxutils import quoteattr
 
 from mojimeter.collect.exchange.answers import Annotated, Answer, Task, keep_last
 from mojimeter.collect.exchange.json_files import as_text, get_list, get_object, kind, read_json, read_json_lines
-from mojimeter.collect.exchange.survey import CHOICES, GivenRating, Survey, new_folder, write_key, write_text
+from mojimeter.collect.exchange.survey import GivenRating, Survey, new_folder, write_key, write_text
+from mojimeter.collect.study import CHOICES
 from mojimeter.errors import InputError
 
 QUESTION = "rating"  # the name of the one control tag of an exported study

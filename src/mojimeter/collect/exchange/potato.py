@@ -33,7 +33,8 @@ from mojimeter.collect.exchange.json_files import (
     read_json_lines,
     read_text,
 )
-from mojimeter.collect.exchange.survey import CHOICES, GivenRating, Survey, new_folder, write_key, write_text
+from mojimeter.collect.exchange.survey import GivenRating, Survey, new_folder, write_key, write_text
+from mojimeter.collect.study import CHOICES
 from mojimeter.datasets.tables import read_table
 from mojimeter.errors import InputError
 
@@ -70,10 +71,8 @@ def read_potato(path: str | Path, items: str | Path | None = None) -> Annotated:
     if reader.items:
         tasks = reader.items
     elif items is not None:
-        known = read_potato(items).tasks
-        tasks = {task.name: task for task in known} | {
-            n: t for n, t in tasks.items() if n not in {k.name for k in known}
-        }
+        known = {task.name: task for task in read_potato(items).tasks}
+        tasks = known | {name: task for name, task in tasks.items() if name not in known}
     answers, repeated = keep_last(reader.answers)
     return Annotated(str(path), list(tasks.values()), answers, 0, reader.empty, repeated, dict(reader.unread))
 

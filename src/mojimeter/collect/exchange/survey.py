@@ -11,15 +11,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from mojimeter.collect.exchange.json_files import read_json
+from mojimeter.collect.study import Form
 from mojimeter.errors import InputError
-
-Form = Literal["scale", "keeps", "verdict", "answer"]
-
-# What a rater chooses from, by form; a scale has its points, an answer is free text.
-CHOICES: dict[str, tuple[str, ...]] = {"keeps": ("yes", "no"), "verdict": ("right", "wrong")}
 
 
 @dataclass(frozen=True)

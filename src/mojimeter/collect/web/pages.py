@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from mojimeter.collect.records import CellPage, RaterState
-from mojimeter.collect.study import LONGEST_ANSWER, StudyConfig
+from mojimeter.collect.study import LONGEST_ANSWER, RATED, StudyConfig
 from mojimeter.collect.web.marking import blocks, pattern_of, segments, show
 from mojimeter.collect.web.words import CHECK_EMOJI, SCRIPT_WORDS, words_of
 
@@ -179,9 +179,8 @@ class Pages:
     def _texts(self, payload: Mapping[str, Any]) -> list[tuple[str, Any, bool]]:
         """Label, segments, and whether it is what is rated."""
         labels = {"text": {"scale": "label_output", "keeps": "label_changed"}.get(self.config.form, "label_text")}
-        judged = {"scale": "text", "keeps": "text", "verdict": "answer", "answer": "text"}[self.config.form]
         return [
-            (self.words[labels.get(name, f"label_{name}")], segments, name == judged)
+            (self.words[labels.get(name, f"label_{name}")], segments, name == RATED[self.config.form])
             for name, segments in payload["fields"].items()
             if segments
         ]
