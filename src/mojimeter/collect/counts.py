@@ -64,9 +64,12 @@ def count_ratings(
         replaced[row.rater].append(row)
     # a rater at a time: the lists of all of them are megabytes
     for row in connection.execution_options(yield_per=1).execute(_GIVEN):
-        rated = _add_given(found[row.rater], row, replaced[row.rater], known)
+        earlier = replaced[row.rater]
+        of_main = [one for one in earlier if one.cell not in known]
+        _add_given(found[row.rater], row, earlier, of_main)
         if row.rater not in leave_out:
-            per_cell.update(rated)
+            per_cell.update(_listed(row.cells))
+            per_cell.subtract(one.cell for one in of_main)
     for row in connection.execution_options(yield_per=_BATCH).execute(_CHECKS):
         if row.value is None:
             continue
@@ -82,19 +85,15 @@ def count_ratings(
     return found, per_cell
 
 
-def _add_given(counts: Counts, given: Any, replaced: Sequence[Any], known: Container[str]) -> Counter[str]:
-    """Fill in what a rater has given; the main cells rated, with repeats."""
-    main = [row for row in replaced if row.cell not in known]
+def _add_given(counts: Counts, given: Any, replaced: Sequence[Any], of_main: Sequence[Any]) -> None:
+    """Fill in what a rater has given, without the ratings that were replaced (those of main cells once more)."""
     durations = Counter(map(int, _listed(given.durations)))
-    durations.subtract(row.duration_ms for row in main)
-    rated = Counter(_listed(given.cells))
-    rated.subtract(row.cell for row in main)
+    durations.subtract(one.duration_ms for one in of_main)
     counts.done = given.ratings - len(replaced)
-    counts.main_done = rated.total()
+    counts.main_done = durations.total()
     counts.changed = len({row.position for row in replaced})
     counts.last_seen = given.last_seen
-    counts.median_ms = median(durations.elements()) if rated.total() else None
-    return rated
+    counts.median_ms = median(durations.elements()) if counts.main_done else None
 
 
 def _listed(text: str | None) -> list[str]:
