@@ -77,9 +77,12 @@ def open_database(where: str | Path) -> Engine:
         return engine
     try:
         # a server that was restarted must not cost a rater an error
-        return create_engine(url, pool_pre_ping=True, **options)
+        engine = create_engine(url, pool_pre_ping=True, **options)
     except ModuleNotFoundError:
         raise MissingExtraError("pg8000", "postgres", "A study in PostgreSQL") from None
+    # many rows in a statement: the driver would send the orders of an invitation, or a backup, row by row
+    engine.dialect.use_insertmanyvalues_wo_returning = True
+    return engine
 
 
 def _as_url(where: str | Path) -> URL:
