@@ -29,8 +29,9 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.run
 	$(BIN)/mojimeter demo
 
+# three workers on two cores: tests of servers and browsers wait a good deal
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 3
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests bench scripts

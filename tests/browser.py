@@ -3,7 +3,9 @@
 Fixtures: ``browser`` (one a session and worker), ``open_page`` (makes pages of any size, colour scheme or touch) and
 ``page`` (one of them, 1280 x 800, light). Whatever a page asks for or complains of is kept and read with
 ``seen(page)``. Chromium is the system's own and is never downloaded: where it or Playwright is absent the tests skip
-with the reason, unless MOJIMETER_REQUIRE_BROWSER=1 (what CI sets) makes that a failure. Knows nothing of the project.
+with the reason, unless MOJIMETER_REQUIRE_BROWSER=1 (what CI sets) makes that a failure. MOJIMETER_BROWSER names another
+executable: Debian's ``chromium-headless-shell`` has no window to draw and takes a third of the time. Knows nothing of
+the project.
 """
 
 from __future__ import annotations
@@ -77,9 +79,11 @@ def seen(page: Page) -> Seen:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One Chromium for the whole session of a worker."""
-    path = next((found for name in NAMES_OF_CHROMIUM if (found := shutil.which(name))), None)
+    wanted = os.environ.get("MOJIMETER_BROWSER")
+    names = (wanted,) if wanted else NAMES_OF_CHROMIUM
+    path = next((found for name in names if (found := shutil.which(name))), None)
     if path is None:
-        _without(f"no Chromium on this machine (looked for {', '.join(NAMES_OF_CHROMIUM)})")
+        _without(f"no Chromium on this machine (looked for {', '.join(names)})")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
