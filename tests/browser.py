@@ -1,11 +1,11 @@
 """Pages in a real headless Chromium, for tests that look at what people see.
 
-Fixtures: ``browser`` (one a session and worker), ``open_page`` (makes pages of any size, colour scheme or touch) and
-``page`` (one of them, 1280 x 800, light). Whatever a page asks for or complains of is kept and read with
-``seen(page)``. Chromium is the system's own and is never downloaded: where it or Playwright is absent the tests skip
-with the reason, unless MOJIMETER_REQUIRE_BROWSER=1 (what CI sets) makes that a failure. MOJIMETER_BROWSER names another
-executable: Debian's ``chromium-headless-shell`` has no window to draw and takes a third of the time. Knows nothing of
-the project.
+Fixtures: ``open_page`` (makes pages of any size, colour scheme or touch) and ``page`` (one of them, 1280 x 800, light).
+Whatever a page asks for or complains of is kept and read with ``seen(page)``. Chromium is the system's own and is never
+downloaded. Tests marked ``whole_browser`` run in ``chromium``, with its windows and profiles; the others in
+``chromium-headless-shell``, the same engine in half of the time, where that is installed. MOJIMETER_BROWSER names one
+executable for all. Where there is none, or no Playwright, the tests skip with the reason, unless
+MOJIMETER_REQUIRE_BROWSER=1 (what CI sets) makes that a failure. Knows nothing of the project.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from weakref import WeakKeyDictionary
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 #: Where ``screenshot`` puts its pictures; git ignores it.
 SCREENSHOTS = Path(__file__).resolve().parents[1] / "screenshots"
 
 NAMES_OF_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+HEADLESS_SHELL = "chromium-headless-shell"
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -68,6 +69,27 @@ class Seen:
         return self.console_errors + self.page_errors + self.dialogs
 
 
+@dataclass(frozen=True)
+class Driver:
+    """Playwright, and the event loop that it runs in."""
+
+    playwright: Playwright
+    loop: asyncio.AbstractEventLoop
+
+    def launch(self, *names: str) -> Iterator[Browser]:
+        """The first of these browsers that is on this machine; it is closed when the iterator goes on."""
+        wanted = os.environ.get("MOJIMETER_BROWSER")
+        names = (wanted,) if wanted else names
+        path = next((found for name in names if (found := shutil.which(name))), None)
+        if path is None:
+            _without(f"no Chromium on this machine (looked for {', '.join(names)})")
+        with _within(self.loop):
+            launched = self.playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield launched
+        with _within(self.loop):
+            launched.close()
+
+
 _SEEN: WeakKeyDictionary[Any, Seen] = WeakKeyDictionary()
 
 
@@ -77,29 +99,33 @@ def seen(page: Page) -> Seen:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One Chromium for the whole session of a worker."""
-    wanted = os.environ.get("MOJIMETER_BROWSER")
-    names = (wanted,) if wanted else NAMES_OF_CHROMIUM
-    path = next((found for name in names if (found := shutil.which(name))), None)
-    if path is None:
-        _without(f"no Chromium on this machine (looked for {', '.join(names)})")
+def driver() -> Iterator[Driver]:
+    """Playwright, started once a session and worker."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         _without("playwright is not installed (pip install 'mojimeter[dev]')")
-    manager = sync_playwright()
-    playwright = manager.start()
-    launched = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+    playwright = sync_playwright().start()
     loop = _leave_loop()
-    yield launched
+    yield Driver(playwright, loop)
     with _within(loop):
-        launched.close()
         playwright.stop()
 
 
+@pytest.fixture(scope="session")
+def browser(driver: Driver) -> Iterator[Browser]:
+    """The quickest Chromium that is there."""
+    yield from driver.launch(HEADLESS_SHELL, *NAMES_OF_CHROMIUM)
+
+
+@pytest.fixture(scope="session")
+def whole_browser(driver: Driver) -> Iterator[Browser]:
+    """Chromium as people have it, but for the screen."""
+    yield from driver.launch(*NAMES_OF_CHROMIUM)
+
+
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+def open_page(request: pytest.FixtureRequest, driver: Driver) -> Iterator[Callable[..., Page]]:
     """A function that opens pages, each in a fresh context; all are closed after the test.
 
     A touch page is a phone's: without ``<meta name="viewport">`` it lays out 980 pixels wide, as phones do.
@@ -107,6 +133,8 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     those of Playwright's ``new_context`` (``locale``, ``reduced_motion``, ``offline``, ``forced_colors`` ...).
     """
     contexts = []
+    whole = request.node.get_closest_marker("whole_browser")
+    browser: Browser = request.getfixturevalue("whole_browser" if whole else "browser")
 
     def open_one(
         *,
@@ -131,7 +159,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         _record(page)
         return page
 
-    with _within(_loop_of(browser)):
+    with _within(driver.loop):
         yield open_one
         for context in contexts:
             context.close()
@@ -186,10 +214,6 @@ def _without(reason: str) -> None:
 # Playwright's synchronous interface leaves its event loop marked as running in this thread between its calls, which
 # makes asyncio.run refuse in every later test of the process (Inspect's among them). The mark is therefore taken away
 # outside of the tests that use a page and put back inside them.
-
-
-def _loop_of(browser: Browser) -> asyncio.AbstractEventLoop:
-    return browser._loop
 
 
 def _leave_loop() -> asyncio.AbstractEventLoop:

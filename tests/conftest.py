@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser import browser, open_page, page
+from tests.browser import browser, driver, open_page, page, whole_browser
 from tests.postgres import postgres, postgres_url
 
-__all__ = ["browser", "open_page", "page", "postgres", "postgres_url", "shared"]
+__all__ = ["browser", "driver", "open_page", "page", "postgres", "postgres_url", "shared", "whole_browser"]
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.browser import SCREENSHOTS, axe_violations, screenshot, seen
 
 
@@ -24,6 +26,7 @@ def test_a_page_tells_what_it_asked_for_and_complained_of(page, tmp_path: Path):
     assert notes.dialogs == ["hello"]
 
 
+@pytest.mark.whole_browser
 def test_a_quiet_page_has_no_complaints_and_a_picture(page, tmp_path: Path):
     file = tmp_path / "page.html"
     file.write_text("<!doctype html><html lang=en><title>t</title><main><h1>Quiet</h1></main></html>")

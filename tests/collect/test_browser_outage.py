@@ -96,6 +96,7 @@ def rate_offline_until_stuck(page: Page, value: int) -> None:
     until_said(page, "No connection, and the next item is not here yet")
 
 
+@pytest.mark.whole_browser
 def test_a_server_killed_in_the_middle_costs_no_rating_and_the_rater_goes_on(
     page: Page, server: Server, study: SmallStudy
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_server_killed_in_the_middle_costs_no_rating_and_the_rater_goes_on(
     assert values(study, link.rater)[-1] == "5=5"
 
 
+@pytest.mark.whole_browser
 def test_without_a_network_ratings_wait_on_the_device_even_if_the_page_is_closed(
     open_page: OpenPage, server: Server, study: SmallStudy
 ) -> None:

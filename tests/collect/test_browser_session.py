@@ -82,6 +82,7 @@ def settle(page: Page, position: int) -> None:
     page.wait_for_timeout(200)  # what stands there for less is taken for the second half of a double click
 
 
+@pytest.mark.whole_browser
 def test_a_whole_session_by_keyboard_alone(page: Page, server: Server, study: SmallStudy) -> None:
     link = study.links[0]
     page.goto(f"{server.url}/s/{link.token}?PROLIFIC_PID=abc")
@@ -135,6 +136,7 @@ def test_a_whole_session_by_keyboard_alone(page: Page, server: Server, study: Sm
     assert {urlsplit(url).netloc for url in seen(page).sent} == {f"127.0.0.1:{server.port}"}
 
 
+@pytest.mark.whole_browser
 def test_a_whole_session_by_thumb_on_a_phone(open_page: OpenPage, server: Server, study: SmallStudy) -> None:
     link = study.links[1]
     page = open_page(width=360, height=640, touch=True)

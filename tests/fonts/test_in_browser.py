@@ -19,6 +19,8 @@ from PIL import Image
 from mojimeter.fonts import cut_emoji_font, mark_emoji
 from tests.browser import screenshot, seen
 
+pytestmark = pytest.mark.whole_browser
+
 SAMPLE = {
     "face": "😂",
     "couple": "👩‍❤️‍👨",

@@ -12,6 +12,8 @@ from tests.browser import seen
 from tests.report_page import sample
 from tests.report_page.conftest import show, wait_for_charts
 
+pytestmark = pytest.mark.whole_browser
+
 TABS = ("leaderboard", "items", "emoji", "study", "trust")
 RUNS = ("r1", "r2", "r3")
 

@@ -8,6 +8,8 @@ from tests.browser import seen
 from tests.report_page import sample
 from tests.report_page.conftest import show, wait_for_charts
 
+pytestmark = pytest.mark.whole_browser
+
 
 def row(page, table: str, name: str) -> list[str]:
     """The cells of a row of a table, spaces evened."""
