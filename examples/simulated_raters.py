@@ -98,8 +98,11 @@ class Visit:
 
     def __init__(self, link: str, server: str | None = None, external_id: str = "") -> None:
         parts = urlsplit(link)
+        root, _, token = parts.path.rpartition("/s/")
         self._host = urlsplit(server).netloc if server else parts.netloc
-        self._link, self._external_id = parts.path, external_id
+        # a study may be served under a path of its host
+        self._root = urlsplit(server).path.rstrip("/") if server else root
+        self._link, self._external_id = f"/s/{token}", external_id
         self._connection: http.client.HTTPConnection | None = None
         self._cookies: dict[str, str] = {}
         self.csrf = ""
@@ -119,7 +122,7 @@ class Visit:
         if self._connection is None:
             self._connection = http.client.HTTPConnection(self._host, timeout=60)
         try:
-            self._connection.request(method, path, body, {"Cookie": self._cookie, **(headers or {})})
+            self._connection.request(method, self._root + path, body, {"Cookie": self._cookie, **(headers or {})})
             answer = self._connection.getresponse()
             content = answer.read()
         except (OSError, http.client.HTTPException):
@@ -172,7 +175,7 @@ class Visit:
     def next_position(self) -> int | None:
         """The first position that is not rated yet; None when all are."""
         _, got, _ = self.insist("GET", "/rate")
-        found = re.fullmatch(r"/rate/([0-9]+)", got.get("location", ""))
+        found = re.fullmatch(rf"{re.escape(self._root)}/rate/([0-9]+)", got.get("location", ""))
         return int(found[1]) if found else None
 
     def cells(self, start: int) -> list[Shown]:
